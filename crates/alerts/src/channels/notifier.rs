@@ -12,14 +12,14 @@ use tidewatch_runtime::outbound::guarded::{CallError, GuardedClient, OutboundReq
 use tokio::sync::Semaphore;
 
 use super::delivery::message::Message;
-use super::delivery::{self, Courier, Failed, twilio};
+use super::delivery::{self, Courier, Failed, TwilioAccount};
 use crate::outbound::OutboundPolicy;
 
 /// Sends messages, and limits the tests of channels.
 pub struct Notifier {
     client: GuardedClient,
     clock: Clock,
-    twilio: Option<twilio::Account>,
+    twilio: Option<TwilioAccount>,
     /// Public base URL, if it is set.
     pub base_url: Option<String>,
     /// Permits to test a channel.
@@ -33,7 +33,7 @@ impl Notifier {
     pub fn new(
         policy: OutboundPolicy,
         clock: Clock,
-        twilio: Option<twilio::Account>,
+        twilio: Option<TwilioAccount>,
         base_url: Option<String>,
     ) -> Notifier {
         let (call_max, bytes_max) = (limits::NOTIFICATION_CALL_MAX, limits::NOTIFICATION_ANSWER_BYTES_MAX);
@@ -96,7 +96,7 @@ impl Courier for Sender<'_> {
         self.mailer.send_now(mail)
     }
 
-    fn twilio(&self) -> Option<&twilio::Account> {
+    fn twilio(&self) -> Option<&TwilioAccount> {
         self.notifier.twilio.as_ref()
     }
 

@@ -6,9 +6,8 @@ use serde_json::Value;
 use tidewatch_accounts::mail::{ImmediateMail, SendError};
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
-use super::Courier;
 use super::message::Message;
-use super::twilio::Account;
+use super::{Courier, TwilioAccount};
 use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 
 #[derive(Default)]
@@ -17,7 +16,7 @@ pub struct Recorder {
     pub mails: Vec<ImmediateMail>,
     pub answers: VecDeque<(u16, String)>,
     pub mail_answers: VecDeque<Result<(), SendError>>,
-    pub twilio: Option<Account>,
+    pub twilio: Option<TwilioAccount>,
 }
 
 impl Recorder {
@@ -44,7 +43,7 @@ impl Courier for Recorder {
         self.mail_answers.pop_front().unwrap_or(Ok(()))
     }
 
-    fn twilio(&self) -> Option<&Account> {
+    fn twilio(&self) -> Option<&TwilioAccount> {
         self.twilio.as_ref()
     }
 
