@@ -5,9 +5,8 @@ use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{Actor, ControlError, Database, Mail, Write};
 use tidewatch_limits as limits;
 
-use super::paging_rules::PagingRules;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
-use crate::oncall::OnCall;
+use crate::oncall::{OnCall, contact};
 
 /// The purpose that configurations are sealed for.
 const SEALED_AS: &str = "contact method";
@@ -152,7 +151,6 @@ impl OnCall {
     pub async fn send_contact_code(
         &self,
         actor: &Actor,
-        rules: &dyn PagingRules,
         id: i64,
         mail: &(dyn Fn(&str, &str) -> Mail + Sync),
     ) -> Result<(), ControlError> {
@@ -179,7 +177,7 @@ impl OnCall {
             Some(address) => write.insert_mail(&mail(address, &code), actor.at_ns).await?,
             None => {
                 let line = format!("Your code is {code}. Nobody else needs it.");
-                send(&mut write, rules, user, &method, "A code for a contact method", &line, actor.at_ns).await?;
+                send(&mut write, user, &method, "A code for a contact method", &line, actor.at_ns).await?;
             }
         }
         write.commit().await
@@ -221,12 +219,7 @@ impl OnCall {
     }
 
     /// Sends a test message to a contact method of the actor.
-    pub async fn test_contact_method(
-        &self,
-        actor: &Actor,
-        rules: &dyn PagingRules,
-        id: i64,
-    ) -> Result<(), ControlError> {
+    pub async fn test_contact_method(&self, actor: &Actor, id: i64) -> Result<(), ControlError> {
         let user = actor.user_id.ok_or(ControlError::UnknownUser)?;
         let mut write = self.database.write().await?;
         let method = methods_of(&mut write, user).await?.into_iter().find(|method| method.id == id).ok_or(NO_METHOD)?;
@@ -235,7 +228,7 @@ impl OnCall {
         }
         count_send(&mut write, user, actor.at_ns).await?;
         let line = "Pages will reach you here.";
-        send(&mut write, rules, user, &method, "A test of a contact method", line, actor.at_ns).await?;
+        send(&mut write, user, &method, "A test of a contact method", line, actor.at_ns).await?;
         write.commit().await
     }
 
@@ -352,7 +345,6 @@ async fn count_send(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), 
 /// Queues a message with a line that is not stored readable.
 async fn send(
     write: &mut Write<'_>,
-    rules: &dyn PagingRules,
     user: i64,
     method: &ContactMethod,
     subject: &str,
@@ -361,7 +353,7 @@ async fn send(
 ) -> Result<(), ControlError> {
     let organization = write.database().memberships(user).first().map(|membership| membership.organization.id);
     let organization = organization.ok_or(ControlError::Unacceptable("you are not a member of an organization"))?;
-    let mut config = rules.delivery(&method.method_type, &method.config);
+    let mut config = contact::delivery(&method.method_type, &method.config);
     config[PRIVATE_LINE] = json!(line);
     let notification = Notification {
         organization,

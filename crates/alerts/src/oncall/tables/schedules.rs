@@ -6,6 +6,7 @@ use tidewatch_limits as limits;
 
 use super::teams::{check_members, check_name, team_of};
 use crate::oncall::OnCall;
+use crate::oncall::schedule::{Override, Schedule};
 use crate::tables::is_targeted;
 
 /// A schedule.
@@ -29,6 +30,16 @@ pub struct OncallSchedule {
     pub created_ns: i64,
     /// Nanoseconds since the epoch.
     pub updated_ns: i64,
+}
+
+impl OncallSchedule {
+    /// The schedule for evaluation; `None`: this release cannot read it.
+    pub fn schedule(&self) -> Option<Schedule> {
+        let definition = serde_json::from_str(&self.definition).ok()?;
+        let overrides = self.overrides.iter();
+        let overrides = overrides.map(|one| Override { user: one.user, start_ns: one.start_ns, end_ns: one.end_ns });
+        Schedule::new(&self.timezone, &definition, overrides.collect()).ok()
+    }
 }
 
 /// Somebody who is on call instead of those of the layers.
@@ -243,7 +254,8 @@ impl OnCall {
         &self,
         actor: &Actor,
         organization: i64,
-        (schedule, id): (i64, i64),
+        schedule: i64,
+        id: i64,
         is_admin: bool,
     ) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;
