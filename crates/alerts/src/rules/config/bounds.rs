@@ -1,6 +1,6 @@
 //! Bounds of the values of configurations.
 
-use tidewatch_query::rule_windows;
+use tidewatch_query::time_windows;
 use tidewatch_query::views::metrics::Aggregation;
 
 use super::{QueryMeasure, QueryThreshold, RuleConfig};
@@ -113,7 +113,7 @@ pub(super) fn check(config: &RuleConfig) -> Result<(), String> {
 fn query(config: &QueryThreshold) -> Result<(), String> {
     match config.rows {
         Some(kind) => {
-            rule_windows::parsed_query(kind, &config.query).map_err(|error| error.to_string())?;
+            time_windows::parsed_query(kind, &config.query).map_err(|error| error.to_string())?;
             let table = kind.table();
             let has = |column: &str| table.columns().iter().any(|one| one.name == column);
             let is_known = match config.measure {

@@ -15,8 +15,8 @@ pub mod preview;
 use std::sync::Arc;
 
 use tidewatch_accounts::Project;
-use tidewatch_query::rule_windows::Windows;
 use tidewatch_query::time::MINUTE;
+use tidewatch_query::time_windows::Windows;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::config::RuleConfig;

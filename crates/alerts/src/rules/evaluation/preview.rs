@@ -6,8 +6,8 @@ use serde_json::Number;
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::rule_windows::{self, Windows};
 use tidewatch_query::time::{self, DAY, HOUR, MINUTE, Range};
+use tidewatch_query::time_windows::{self, Windows};
 use tidewatch_query::views::page::ValuePoint;
 
 use super::measure::Source;
@@ -89,8 +89,8 @@ async fn polled(
         let windows = Windows { from: to - count * width, width, count };
         // In windows without data alerts end too.
         measured.extend((0..count).map(|window| (windows.end(window), Vec::new())));
-        for one in source.measure(config, windows).await? {
-            measured.entry(windows.end(one.window)).or_default().push(one);
+        for measurement in source.measure(config, windows).await? {
+            measured.entry(windows.end(measurement.window)).or_default().push(measurement);
         }
     }
     let terms = Terms {
@@ -107,22 +107,22 @@ async fn polled(
             points.push((end, value));
         }
         let mut seen_subjects: HashSet<&str> = HashSet::new();
-        for one in &found {
-            seen_subjects.insert(&one.subject);
-            let severity = severity::automatic(config, one.value.unwrap_or(0.0));
-            let seen = match one.value {
+        for measurement in &found {
+            seen_subjects.insert(&measurement.subject);
+            let severity = severity::automatic(config, measurement.value.unwrap_or(0.0));
+            let seen = match measurement.value {
                 None => Seen::NoData,
-                Some(_) if one.breaches => Seen::Breach(severity),
+                Some(_) if measurement.breaches => Seen::Breach(severity),
                 Some(_) => Seen::Fine,
             };
-            let (after, outcome) = step(states.get(&one.subject), seen, terms, end);
-            set(&mut states, &one.subject, after);
+            let (after, outcome) = step(states.get(&measurement.subject), seen, terms, end);
+            set(&mut states, &measurement.subject, after);
             // What is above from the beginning makes no transition.
             if let Outcome::Fire(severity) = outcome
                 && !(is_impact && is_first)
             {
-                moments.push((end, one.title.clone(), severity));
-                subjects.push(one.subject.clone());
+                moments.push((end, measurement.title.clone(), severity));
+                subjects.push(measurement.subject.clone());
             }
         }
         let others: Vec<String> =
@@ -154,7 +154,7 @@ fn set(states: &mut HashMap<String, RuleState>, subject: &str, after: Option<Rul
 
 /// Of several subjects the value that is nearest to the threshold, or furthest beyond it.
 fn nearest(config: &RuleConfig, found: &[Measured]) -> Option<f64> {
-    let values = found.iter().filter_map(|one| one.value);
+    let values = found.iter().filter_map(|measurement| measurement.value);
     if matches!(config, RuleConfig::ApdexDrop(_)) { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
@@ -174,13 +174,13 @@ async fn arrived(
     let mut combine: fn(f64, f64) -> f64 = |one, other| one + other;
     match config {
         RuleConfig::NewError(rule) => {
-            let found = rule_windows::first_seen(executor, number, range).await?;
+            let found = time_windows::first_seen(executor, number, range).await?;
             // Titles are read one by one.
             let shown = found.len().saturating_sub(TITLES_MAX);
             for (index, (hash, at)) in found.iter().enumerate() {
                 values.push((*at, 1.0));
                 let title = if index >= shown {
-                    rule_windows::issue_title(executor, number, *hash).await?
+                    time_windows::issue_title(executor, number, *hash).await?
                 } else {
                     tidewatch_query::ids::format_hash(*hash)
                 };
@@ -190,8 +190,8 @@ async fn arrived(
             }
         }
         RuleConfig::ErrorRegression(_) => {
-            for (hash, _, decided) in rule_windows::regressed(executor, number, None).await? {
-                let title = rule_windows::issue_title(executor, number, hash).await?;
+            for (hash, _, decided) in time_windows::regressed(executor, number, None).await? {
+                let title = time_windows::issue_title(executor, number, hash).await?;
                 let at = decided.max(range.from);
                 values.push((at, 1.0));
                 moments.push((at, format!("Issue is back: {title}"), severity::automatic(config, 1.0)));
@@ -199,7 +199,8 @@ async fn arrived(
         }
         RuleConfig::AiTraceCost(rule) => {
             let least = Some(rule.threshold_cost);
-            let rows = rule_windows::ai_rows_since(executor, number, range, least, false).await?;
+            let rows =
+                time_windows::ai_rows_since(executor, number, range, least, false, limits::RULE_ARRIVALS_MAX).await?;
             combine = f64::max;
             let mut fired: HashMap<String, i64> = HashMap::new();
             for row in rows.iter().filter(|row| matches(&rule.trace_name, &row.name)) {
@@ -211,7 +212,8 @@ async fn arrived(
             }
         }
         RuleConfig::AiFlaggedContent(rule) => {
-            let rows = rule_windows::ai_rows_since(executor, number, range, None, true).await?;
+            let rows =
+                time_windows::ai_rows_since(executor, number, range, None, true, limits::RULE_ARRIVALS_MAX).await?;
             let mut fired: HashMap<String, i64> = HashMap::new();
             let has_term = |own: &[String], term: &String| own.iter().any(|own| own.eq_ignore_ascii_case(term));
             let of_rule = |own: &[String]| rule.terms.is_empty() || rule.terms.iter().any(|term| has_term(own, term));
@@ -227,7 +229,7 @@ async fn arrived(
             combine = f64::max;
             for day in (0..SPAN / DAY).rev() {
                 let at = now.saturating_sub(day * DAY);
-                let costs = rule_windows::conversation_costs(executor, number, at, None).await?;
+                let costs = time_windows::conversation_costs(executor, number, at, None).await?;
                 for (conversation, cost) in costs {
                     values.push((at, cost));
                     if cost >= rule.threshold_cost {

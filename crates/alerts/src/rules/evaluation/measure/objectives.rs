@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use tidewatch_query::error::QueryError;
-use tidewatch_query::rule_windows::{ServedKind, Windows};
 use tidewatch_query::time::{HOUR, MINUTE};
+use tidewatch_query::time_windows::{ServedKind, Windows};
 
-use super::Source;
+use super::source::Source;
 use crate::rules::config::{SloBurn, SloKind};
 use crate::rules::evaluation::Measured;
 use crate::rules::severity::{FAST_BURN, SLOW_BURN};
@@ -38,9 +38,9 @@ pub(super) async fn measure(
     };
     let found = source.served(kind, windows.and_before(before), &rule.name).await?;
     let mut names: BTreeMap<String, BTreeMap<i64, Step>> = BTreeMap::new();
-    for one in found {
-        let bad = if rule.kind == SloKind::Endpoint { one.server_errors } else { one.errors };
-        names.entry(one.name).or_default().insert(one.window - before, Step { total: one.total, bad });
+    for served in found {
+        let bad = if rule.kind == SloKind::Endpoint { served.server_errors } else { served.errors };
+        names.entry(served.name).or_default().insert(served.window - before, Step { total: served.total, bad });
     }
     let budget = 1.0 - rule.objective_percent / 100.0;
     let mut measured = Vec::new();

@@ -11,13 +11,13 @@ use crate::time::{DAY, Range};
 use crate::{filters, plans};
 
 /// Output column of the plans.
-const COUNT: &str = "rule_count";
-const LAST: &str = "rule_last";
+const COUNT: &str = "windows_count";
+const LAST: &str = "windows_last";
 
 /// Days after which a project that sends nothing counts as one that never sent.
 const SILENT_DAYS: i64 = 31;
 
-/// Drops that the project or the protocol wants: they are no reason to notify.
+/// Drops that the project or the protocol wants: they are no loss.
 const WANTED: [DropReason; 6] = [
     DropReason::Sampled,
     DropReason::Healthcheck,
