@@ -6,7 +6,6 @@ use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 
 use super::config::{CheckConfig, ConfigError, in_range};
-use super::rules::Rules;
 use super::secrets;
 use super::views::*;
 use crate::monitors::{Monitors, NewMonitor};
@@ -87,7 +86,7 @@ pub async fn change(
         failure_threshold: change.failure_threshold.unwrap_or(stored.failure_threshold),
         ..of_config(&config)
     })?;
-    Monitors::of(context).change_monitor(actor, project, id, &new, &Rules).await?;
+    Monitors::of(context).change_monitor(actor, project, id, &new).await?;
     Ok(Check::of(Monitors::of(context).monitor(project.number, id).await?))
 }
 
@@ -98,7 +97,7 @@ pub async fn delete(
     project: &Project,
     id: i64,
 ) -> Result<CheckDeleted, QueryError> {
-    Monitors::of(context).delete_monitor(actor, project, id, &Rules).await?;
+    Monitors::of(context).delete_monitor(actor, project, id).await?;
     Ok(CheckDeleted { deleted: true })
 }
 

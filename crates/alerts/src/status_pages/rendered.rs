@@ -14,7 +14,7 @@ use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
 
 use super::html::Shown;
-use super::{MonitorSource, PageAddress, PublicPage, StatusPages, badge, feed, first_day_ns, html};
+use super::{MonitorSource, PageAddress, PageContents, PublicPage, StatusPages, badge, feed, first_day_ns, html};
 use crate::incidents::Announcer;
 
 /// A page in each of its forms.
@@ -212,8 +212,7 @@ impl RenderedPages {
         let maintenance = tables.maintenance_windows(id).await?;
         let page = PublicPage::new(
             &stored,
-            (&monitors, &days, &outages),
-            (incidents, maintenance),
+            PageContents { monitors: &monitors, days: &days, outages: &outages, incidents, maintenance },
             announcer.has_mail,
             now_ns,
         );

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
 
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorState, MonitorTimings, from_row};
+use super::monitors::{MonitorResult, MonitorTimings, from_row};
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorOutcome, MonitorState};
 
 /// The results of a monitor on one UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,72 +9,13 @@ use tidewatch_accounts::{Actor, ControlError, Database, Project, Write};
 use tidewatch_limits as limits;
 
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorOutcome, MonitorStanding, MonitorState};
 
 /// The purpose that the configurations of monitors are sealed for.
 pub(super) const SEALED_AS: &str = "monitor";
 /// The prefix of the tokens of heartbeats.
 const HEARTBEAT_PREFIX: &str = "twh_";
 pub(super) const NO_MONITOR: ControlError = ControlError::Missing("no such monitor");
-
-/// State of a monitor's target, from its results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MonitorState {
-    /// The latest results are good.
-    Up,
-    /// As many consecutive results as its threshold were bad.
-    Down,
-    /// Nothing is known yet, or it is paused.
-    Unknown,
-}
-
-impl MonitorState {
-    /// The name on the wire and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorState::Up => "up",
-            MonitorState::Down => "down",
-            MonitorState::Unknown => "unknown",
-        }
-    }
-
-    pub(super) fn of_name(name: &str) -> MonitorState {
-        match name {
-            "up" => MonitorState::Up,
-            "down" => MonitorState::Down,
-            _ => MonitorState::Unknown,
-        }
-    }
-}
-
-/// The result of one check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MonitorOutcome {
-    /// It is as it should be.
-    Up,
-    /// It is not.
-    Down,
-    /// The check was not made.
-    Missed,
-}
-
-impl MonitorOutcome {
-    /// The name on the wire and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorOutcome::Up => "up",
-            MonitorOutcome::Down => "down",
-            MonitorOutcome::Missed => "missed",
-        }
-    }
-
-    pub(super) fn of_name(name: &str) -> MonitorOutcome {
-        match name {
-            "up" => MonitorOutcome::Up,
-            "down" => MonitorOutcome::Down,
-            _ => MonitorOutcome::Missed,
-        }
-    }
-}
 
 /// Durations of the phases of a check, nanoseconds; `None`: there was no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,15 +55,21 @@ pub struct MonitorResult {
     pub output: String,
 }
 
-/// State of a monitor, derived from its results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MonitorStanding {
-    /// The state.
-    pub state: MonitorState,
-    /// Consecutive bad results.
-    pub failures: i64,
-    /// Time since which it has the state, nanoseconds since the epoch.
-    pub since_ns: i64,
+impl MonitorResult {
+    /// A result without durations.
+    pub fn unmeasured(at_ns: i64, outcome: MonitorOutcome, reason: String) -> MonitorResult {
+        MonitorResult {
+            id: 0,
+            at_ns,
+            outcome,
+            reason,
+            status_code: None,
+            trace_id: String::new(),
+            timings: MonitorTimings::default(),
+            tls_expires_ns: None,
+            output: String::new(),
+        }
+    }
 }
 
 /// The parts of a monitor that a user chooses. Checked by `alerts::monitors`.
