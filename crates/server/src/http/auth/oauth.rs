@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 
-use super::check_projects;
+use super::fields::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use super::{check_name, check_projects, project_ids, rfc3339};
+use super::fields::{check_name, check_projects, project_ids, rfc3339};
 use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView};
