@@ -100,7 +100,8 @@ impl Desk {
         while self
             .harness
             .app()
-            .alerts
+            .alerting
+            .rooms
             .incidents
             .has_ungrouped_notifications(self.clock.load(Ordering::SeqCst), GRACE)
             .await
@@ -175,10 +176,11 @@ on_both! {
         assert_eq!(incidents.len(), 1, "{incidents:#?}");
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
-        let announcer = tidewatch_server::alerts::announcer(desk.harness.app());
-        let incidents = &desk.harness.app().alerts.incidents;
-        let lease = ("another lease", "nobody");
-        let grouped = incidents.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
+        let announcer = desk.harness.app().alerting.announcer.clone();
+        let incidents = &desk.harness.app().alerting.rooms.incidents;
+        let grouped = incidents
+            .group_notifications("another lease", "nobody", &announcer, NOW, GRACE, |_, _, _| panic!("without the lease"))
+            .await;
         assert_eq!(grouped.expect("a database"), None);
     }
 

@@ -70,7 +70,7 @@ fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notifi
 
 async fn notify(harness: &Harness, subject: &str, status: AlertStatus, channel: i64) {
     let notification = notification(harness, subject, status);
-    harness.app().alerts.channels.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
+    harness.app().alerting.rooms.channels.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
@@ -110,7 +110,7 @@ on_both! {
         let changed = call(&harness, &project, "PUT", &path, &json!({ "name": "Renamed", "config": config })).await;
         assert_eq!(changed.expect(200).json()["config"]["method"], "PUT");
         let number = harness.app().accounts.control.all_projects()[0].number;
-        let stored = harness.app().alerts.channels.channel(number, id).await.expect("a channel");
+        let stored = harness.app().alerting.rooms.channels.channel(number, id).await.expect("a channel");
         let expected = json!({
             "url": "https://a.example/hook", "method": "PUT", "secret": "s3cret-1", "headers": { "X-Key": "s3cret-3" },
         });
@@ -217,8 +217,13 @@ async fn a_killed_server_delivers_with_the_same_id() {
     assert!(receiver.is_empty());
     // Killed with the message claimed by the process that ends: it is due when the lease has ended.
     clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
-    let claimed =
-        harness.app().alerts.channels.claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10).await;
+    let claimed = harness
+        .app()
+        .alerting
+        .rooms
+        .channels
+        .claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10)
+        .await;
     harness.crash().await;
     clock.fetch_add(3 * MINUTE, Ordering::SeqCst);
     let second_attempt = receiver.next().await;

@@ -209,7 +209,7 @@ async fn the_end_of_a_certificate_is_read() {
     for id in &ids {
         world.results_at_least(*id, 1).await;
     }
-    let monitors = world.harness.app().alerts.monitors.clone();
+    let monitors = world.harness.app().alerting.rooms.monitors.clone();
     let latest = async |id: i64| monitors.latest_monitor_results(id, 1).await.expect("results").remove(0);
     let moved = async |to_ns: i64| {
         world.clock.store(to_ns, Ordering::SeqCst);

@@ -171,7 +171,7 @@ impl Desk {
     /// The deliveries of a page, once there are `count`: step, user, target, status.
     pub async fn deliveries(&self, page: i64, count: usize) -> Vec<Value> {
         until(async || {
-            self.harness.app().alerting.oncall.notify_one();
+            self.harness.app().alerting.oncall_wake.notify_one();
             let page = self.pages("GET", &format!("/{page}"), &Value::Null).await.expect(200).json();
             let all = page["notifications"].as_array().expect("a list");
             let row = |one: &Value| json!([one["level"], one["userId"], one["targetDesc"], one["status"]]);
@@ -195,7 +195,7 @@ impl Desk {
         for _ in 0..2 {
             let tick = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
             until(async || {
-                self.harness.app().alerting.oncall.notify_one();
+                self.harness.app().alerting.oncall_wake.notify_one();
                 lease().await.filter(|until_ns| *until_ns == tick + MINUTE)
             })
             .await;
@@ -256,7 +256,7 @@ on_both! {
         let channel = desk.channel("escalation", &json!({ "policyId": desk.policy })).await;
         desk.fire(channel, "rule:12:abc", "firing").await;
         let page = until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             desk.list().await.first().cloned()
         })
         .await;
@@ -271,7 +271,7 @@ on_both! {
         // Fired again: counted, and nobody is reached again.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await[0]["eventCount"] == 2).then_some(())
         })
         .await;
@@ -299,7 +299,7 @@ on_both! {
         // The end of the alert resolves the page, and ends the link.
         desk.fire(channel, "rule:12:abc", "resolved").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await[0]["status"] == "resolved").then_some(())
         })
         .await;
@@ -309,7 +309,7 @@ on_both! {
         // The same alert opens another page.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await.len() == 2).then_some(())
         })
         .await;
@@ -328,27 +328,27 @@ on_both! {
             if number == 10 {
                 desk.harness.crash().await;
             }
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
         }
         // The lease of a process that was killed ends.
         desk.clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
             (desk.list().await.len() == 20).then_some(())
         })
         .await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.waiting().await.len() == 20).then_some(())
         })
         .await;
         desk.harness.crash().await;
         desk.clock.fetch_add(6 * MINUTE, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
             (desk.waiting().await.len() >= 40).then_some(())
         })
         .await;
@@ -367,7 +367,7 @@ on_both! {
         let app = desk.harness.app();
         let grace = std::time::Duration::from_secs(app.process.config.incident_grace_seconds);
         until(async || {
-            let waits = app.alerts.incidents.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
+            let waits = app.alerting.rooms.incidents.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
             (!waits).then_some(())
         })
         .await;

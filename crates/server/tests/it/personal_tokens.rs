@@ -76,9 +76,9 @@ on_both! {
         let app = harness.app();
         let by = app.accounts.by_server();
         let organization = app.accounts.control.project_by_token(&project.token, by.at_ns).unwrap().organization_id;
-        let token = app.alerts.oncall.create_ack_link(&by, organization, None, "page:7", None).await.unwrap();
+        let token = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:7", None).await.unwrap();
         let over = Some(by.at_ns + 1);
-        let expired = app.alerts.oncall.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();
+        let expired = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();
         assert!(token.starts_with("twk_"));
         let acknowledge = async |method: &str, token: &str| {
             harness.api_as("", method, &format!("/api/ack/{token}"), &Value::Null).await
@@ -96,7 +96,7 @@ on_both! {
         assert_eq!((&first["subject"], &first["status"]), (&json!("page:7"), &json!("acknowledged")));
         assert_eq!(acknowledge("POST", &token).await.expect(200).json(), first);
         assert_eq!(acknowledge("GET", &token).await.expect(200).json(), first);
-        app.alerts.oncall.end_ack_links(organization, "page:7").await.unwrap();
+        app.alerting.rooms.oncall.end_ack_links(organization, "page:7").await.unwrap();
         acknowledge("GET", &token).await.expect(404);
     }
 }

@@ -101,7 +101,8 @@ pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let id = project.id.parse().expect("a UUID");
     let project = app.accounts.control.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
-    app.alerts
+    app.alerting
+        .rooms
         .channels
         .create_channel(&app.accounts.by_server(), &project, "hook", "webhook", &config)
         .await
@@ -203,7 +204,7 @@ on_both! {
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let setup = Setup::of(harness, project, clock).await;
         let id = setup.create("error_count_threshold", json!({})).await;
-        let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerts.rules.clone());
+        let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerting.rooms.rules.clone());
         let number = control.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
         let rule = rules.notification_rules(number).await.expect("rules").remove(0);
         let now = NOON_NS as i64;
