@@ -33,7 +33,7 @@ pub struct QueuedSpans {
     pub sent: u64,
     /// Number of spans that were refused, or not queued.
     pub dropped: u64,
-    /// Whether nothing is added any more.
+    /// Whether further spans are dropped.
     pub is_closed: bool,
 }
 
