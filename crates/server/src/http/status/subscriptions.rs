@@ -53,7 +53,7 @@ pub async fn subscribe(
         .status_page(rendered.id)
         .await?
         .ok_or_else(|| ApiError::not_found("no such status page"))?;
-    alerting.rooms.status_pages.subscribe_to_status(&announcer, &page, kind, &address, alerting.clock.now_ns()).await?;
+    alerting.rooms.status_pages.subscribe_to_status(announcer, &page, kind, &address, alerting.clock.now_ns()).await?;
     accounts.mailer.wake();
     let sentence = match kind {
         SubscriberKind::Email => "We have sent a mail to this address. Open its link to confirm the subscription.",
