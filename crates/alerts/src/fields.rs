@@ -434,10 +434,15 @@ pub fn check(fields: &[ConfigField], config: &Value) -> Result<(), String> {
     known.try_for_each(|field| field.check(field.value_in(config)))
 }
 
-/// The fields with the values of a configuration as their defaults, where these are right.
+/// The fields with the values of a configuration as their defaults, where these are right. A configuration may omit
+/// empty strings.
 pub fn with_defaults(fields: Vec<ConfigField>, defaults: &Value) -> Vec<ConfigField> {
     let with_default = |field: ConfigField| {
-        let default = field.value_in(defaults).clone();
+        let is_string = matches!(field.kind, FieldKind::String | FieldKind::Lines | FieldKind::Secret | FieldKind::Url);
+        let default = match field.value_in(defaults) {
+            Value::Null if is_string => "".into(),
+            default => default.clone(),
+        };
         if field.check(&default).is_ok() { field.default(default) } else { field }
     };
     fields.into_iter().map(with_default).collect()
