@@ -5,6 +5,7 @@
 //! - [`monitors`]: checks of an address, or of a job that reports, at intervals. [`status_pages`]: public status pages.
 //! - [`oncall`]: who is on call, whom a page reaches and when.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
+//! - [`fields`]: descriptions of configurations, by which requests are checked and forms are drawn.
 //! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
 //!
@@ -17,6 +18,7 @@
 pub mod channels;
 pub mod config_files;
 pub mod escape;
+pub mod fields;
 pub mod incidents;
 pub mod markdown;
 pub mod monitors;

@@ -24,7 +24,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("accounts/directory", 2),
     ("alerts/channels/delivery", 8),
     ("alerts/incidents/tables", 2),
-    ("alerts/rules/config", 2),
     ("alerts/rules/evaluation/measure", 3),
     ("server/alerts/monitors", 2),
     ("server/cli/export", 3),

@@ -3,7 +3,7 @@
 //! - [`config`]: what a user chooses, per type, with its limits; [`secrets`]: the parts that answers mask.
 //! - [`schedule`]: when each monitor is checked. [`heartbeat`]: when a job is late.
 //! - [`verdict`]: whether what a check has seen is as it should be. [`rules`]: states, and the words about their changes.
-//! - [`views`], [`overview`], [`manage`], [`read`]: the API.
+//! - [`views`], [`overview`], [`manage`], [`read`]: the API. [`types`]: the types with the fields of forms.
 //!
 //! - `tables`: monitors, their results and what follows from them.
 //!
@@ -18,6 +18,7 @@ pub mod rules;
 pub mod schedule;
 pub mod secrets;
 mod tables;
+pub mod types;
 pub mod verdict;
 pub mod views;
 

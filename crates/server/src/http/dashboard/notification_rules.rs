@@ -14,6 +14,8 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
 use tidewatch_alerts::channels::Severity;
+use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_alerts::rules;
 use tidewatch_alerts::rules::config::RuleConfig;
 use tidewatch_alerts::rules::evaluation::preview;
 use tidewatch_alerts::rules::views::*;
@@ -30,6 +32,7 @@ const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list, create))
+        .routes(routes!(types))
         .routes(routes!(change, delete))
         .routes(routes!(toggle))
         .routes(routes!(snooze))
@@ -60,6 +63,19 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
         }
     };
     Ok(Json(RuleList { rules: rules.into_iter().map(view).collect() }))
+}
+
+/// The types of rules: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/notification-rules/types",
+    operation_id = "listNotificationRuleTypes",
+    tag = "alerts",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(rules::types::types())
 }
 
 /// Creates a rule.
