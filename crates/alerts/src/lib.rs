@@ -5,7 +5,7 @@
 //! - [`monitors`]: checks of an address, or of a job that reports, at intervals. [`status_pages`]: public status pages.
 //! - [`oncall`]: who is on call, whom a page reaches and when.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
-//! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
+//! - [`markdown`]: what users have written, as HTML that runs nothing.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
 //!
 //! SQL is in files of `tables` only. A change of two rooms is one transaction: functions of other rooms take
@@ -16,7 +16,6 @@
 
 pub mod channels;
 pub mod config_files;
-pub mod escape;
 pub mod incidents;
 pub mod markdown;
 pub mod monitors;

@@ -2,13 +2,14 @@
 //!
 //! - this module: the model of a page.
 //! - [`settings`]: what an owner may choose. [`logo`]: which files are logos.
-//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
+//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture, each a `document`.
 //! - [`rendered`]: pages in memory, in each of their forms.
 //! - `tables`: pages, maintenance windows and subscribers. [`views`]: the bodies of the API.
 //!
 //! Invariants: nothing of a private page is public; nobody is notified without a confirmation of the address.
 
 pub mod badge;
+mod document;
 pub mod feed;
 pub mod html;
 pub mod logo;

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use maud::html;
 use serde_json::json;
 
 use super::config::Pushover;
@@ -72,7 +73,7 @@ pub fn send(config: &Pushover, message: &Message, courier: &mut dyn Courier) -> 
 fn truncated_html(content: &str) -> String {
     let mut most = MESSAGE_CHARS;
     loop {
-        let escaped = escape::html(&truncated(content, most));
+        let escaped = html! { (truncated(content, most)) }.into_string();
         let excess = escaped.chars().count().saturating_sub(MESSAGE_CHARS);
         if excess == 0 || most == 0 {
             return escaped;
