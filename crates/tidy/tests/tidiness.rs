@@ -168,6 +168,90 @@ fn the_clock_is_read_in_one_file() {
     refuse("one file reads the clock", &reading, &["SystemTime", "Timestamp::now"]);
 }
 
+/// Elements of HTML, SVG and Atom that documents of the server have.
+const ELEMENTS: &[&str] = &[
+    "a",
+    "article",
+    "blockquote",
+    "body",
+    "br",
+    "button",
+    "code",
+    "details",
+    "div",
+    "em",
+    "feed",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "img",
+    "input",
+    "label",
+    "li",
+    "link",
+    "main",
+    "meta",
+    "ol",
+    "p",
+    "pre",
+    "rect",
+    "script",
+    "section",
+    "small",
+    "span",
+    "strong",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "td",
+    "text",
+    "tr",
+    "ul",
+];
+
+/// Files with markup in strings, each with the reason. The list may only shrink.
+const MARKUP_IN_STRINGS: &[(&str, &str)] = &[
+    ("crates/accounts/src/mail/transport/tls_tests.rs", "sends a mail of a test"),
+    ("crates/alerts/src/channels/delivery/escape.rs", "escapes the markup of Slack, which is not HTML"),
+    ("crates/alerts/src/status_pages/feed.rs", "begins the feed with the declaration of XML"),
+    ("crates/server/src/http/ui.rs", "finds the script in a page of the UI"),
+];
+
+/// Tags and escapes in strings: `maud` writes both.
+fn has_markup(line: &str) -> bool {
+    let is_tag = |rest: &str| {
+        let name = rest.strip_prefix('/').unwrap_or(rest);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric());
+        end.is_some_and(|end| {
+            ELEMENTS.contains(&&name[..end]) && [">", " ", "/>"].iter().any(|x| name[end..].starts_with(x))
+        })
+    };
+    ["&amp;", "&lt;", "PreEscaped("].iter().any(|word| line.contains(word)) || line.split('<').skip(1).any(is_tag)
+}
+
+#[test]
+fn one_library_writes_markup() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("one library writes markup");
+    let writes = |source: &&Source| code(without_tests(&source.text)).any(|(_, line)| has_markup(line));
+    let found: BTreeSet<&str> = reading.sources.iter().filter(writes).map(|source| source.path.as_str()).collect();
+    let listed = MARKUP_IN_STRINGS.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, listed, "files with markup in strings, and those that are listed");
+    for line in ["format!(\"<p>{name}</p>\")", "out.push_str(\"<img src=\")", "\"</svg>\"", "\"<br/>\"", "\"&amp;\""] {
+        assert!(has_markup(line), "{line}");
+    }
+    for line in ["html! { p { (name) } }", "\"Bearer <token>\"", "if a < p && b {", "Vec<u8>"] {
+        assert!(!has_markup(line), "{line}");
+    }
+}
+
 /// Whether a line uses Arrow's `cast`.
 fn casts(line: &str) -> bool {
     let names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");
