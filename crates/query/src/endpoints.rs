@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
@@ -95,7 +96,7 @@ pub async fn always_bad(executor: &Executor, project: &Project, range: Range) ->
     let keys = vec![Key::column("name")];
     let plan = plans::groups(Table::Endpoints, &[project.number], range, Filter::True, keys, aggregates);
     let answer = executor.run(plan).await?;
-    let hours = range.length() as f64 / time::HOUR as f64;
+    let hours = range.length() as f64 / HOUR_NS as f64;
     let of_name = |row: Row<'_>| {
         let metrics = Endpoint::metrics(row);
         AlwaysBad {

@@ -252,6 +252,66 @@ fn one_library_writes_markup() {
     }
 }
 
+/// Units of time as numbers of nanoseconds.
+const UNITS: &[&str] = &["1_000_000_000", "60_000_000_000", "3_600_000_000_000", "86_400_000_000_000"];
+
+/// Names of constants that are units, such as `DAY_NS` and `MS_PER_SECOND`.
+fn is_unit(name: &str) -> bool {
+    const SHORT: &[&str] = &["NS", "US", "MS", "NANOSECONDS", "MILLISECONDS"];
+    const LONG: &[&str] = &["MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK"];
+    let parts: Vec<&str> = name.split('_').filter(|part| *part != "PER").collect();
+    match parts[..] {
+        [one] => one == "MS" || LONG.contains(&one),
+        [first, second] => [first, second].iter().all(|part| SHORT.contains(part) || LONG.contains(part)),
+        _ => false,
+    }
+}
+
+/// Whether a line defines a unit of time: in a constant of its own, or as a number.
+fn defines_a_unit(line: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let of_constant = line.split_once("const ").and_then(|(_, rest)| rest.split_once(':')).filter(|(name, rest)| {
+        let value = rest.split('=').nth(1).unwrap_or_default().trim();
+        is_unit(name) && !value.starts_with('-') && !rest.contains("Duration =") && !numbers(value).is_empty()
+    });
+    of_constant.is_some() || line.split(|c| !is_name(c)).any(|word| UNITS.contains(&word))
+}
+
+/// The part of a file before a module of tests within it.
+fn without_inner_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
+}
+
+/// Files that define a unit, each with the reason.
+const UNITS_DEFINED: &[(&str, &str)] =
+    &[("crates/domain/src/query_language/quantity.rs", "gigabytes"), ("crates/domain/src/units.rs", "the owner")];
+
+#[test]
+fn units_of_time_have_one_owner() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("units of time have one owner");
+    let defines = |source: &&Source| code(without_inner_tests(&source.text)).any(|(_, line)| defines_a_unit(line));
+    let found: BTreeSet<&str> = reading.sources.iter().filter(defines).map(|source| source.path.as_str()).collect();
+    let listed = UNITS_DEFINED.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, listed, "files that define a unit, and those that are listed");
+    for line in [
+        "const DAY_NS: i64 = 24 * HOUR_NS;",
+        "pub const MS: f64 = 1e6;",
+        "at_ns / 1_000_000_000",
+        "const HOUR: u64 = 3600;",
+    ] {
+        assert!(defines_a_unit(line), "{line}");
+    }
+    for line in [
+        "const DAY_NS: u64 = units::DAY_NS as u64;",
+        "const DAYS: i64 = 7;",
+        "const SECOND: i64 = -2;",
+        "21_000_000_000",
+    ] {
+        assert!(!defines_a_unit(line), "{line}");
+    }
+}
+
 /// Whether a line uses Arrow's `cast`.
 fn casts(line: &str) -> bool {
     let names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");

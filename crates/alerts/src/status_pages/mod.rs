@@ -32,10 +32,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tidewatch_accounts::{ControlError, Database};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
-
-/// Nanoseconds of a UTC day.
-const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Whether a monitor is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use maud::html;
 use serde_json::json;
 
+use tidewatch_domain::units::SECOND_NS;
+
 use super::config::Pushover;
 use super::message::{Message, truncated};
 use super::reply::{Failure, accepted};
@@ -37,7 +39,7 @@ pub fn send(config: &Pushover, message: &Message, courier: &mut dyn Courier) -> 
         "title": truncated(&escape::one_line(&message.title()), TITLE_CHARS),
         "message": content,
         "priority": priority,
-        "timestamp": message.at_ns / 1_000_000_000,
+        "timestamp": message.at_ns / SECOND_NS,
     });
     let mut set = |key: &str, value: serde_json::Value| body[key] = value;
     if priority == EMERGENCY {

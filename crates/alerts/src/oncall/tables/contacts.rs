@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{Actor, ControlError, Database, Mail, Write};
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 
 use super::paging_rules::PagingRules;
@@ -327,7 +328,6 @@ fn check_new(known: &[ContactMethod], id: Option<i64>, new: &NewContactMethod) -
 
 /// Counts a message that a user sends to a contact method. [`ControlError::TooOften`] beyond the limit of an hour.
 async fn count_send(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), ControlError> {
-    const HOUR_NS: i64 = 3_600_000_000_000;
     sqlx::query("DELETE FROM oncall_contact_sends WHERE user_id = $1 AND (sent_ns <= $2 OR sent_ns > $3)")
         .bind(user)
         .bind(at_ns - HOUR_NS)
