@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
+use tidewatch_domain::rules::endpoint_name::UNMATCHED;
 use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
@@ -24,9 +25,6 @@ use super::views::page::{PageInfo, TrendPoint};
 use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::{Actor, Project, SlowEndpoint};
-
-/// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
-pub const UNMATCHED: &str = "UNMATCHED";
 
 /// Inbound HTTP requests, by method and route.
 pub struct Endpoint;

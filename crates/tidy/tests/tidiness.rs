@@ -312,6 +312,19 @@ fn units_of_time_have_one_owner() {
     }
 }
 
+#[test]
+fn the_endpoint_of_unmatched_requests_has_one_name() {
+    let word = ["\"UNMATCHED\""];
+    let mut reading = rust("crates", "tests, its owner", |path| {
+        is_product(path) && !path.contains("/conformance/") && path != "crates/domain/src/rules/endpoint_name.rs"
+    });
+    reading.sources.iter_mut().for_each(|source| source.text = without_inner_tests(&source.text).to_owned());
+    refuse("one name of unmatched requests", &reading, &word);
+    let web = Reading::of("web/src", &["ts", "tsx"])
+        .only("tests, its owner", |source| !source.path.contains(".test.") && source.path != "web/src/model/words.ts");
+    refuse("one name of unmatched requests in the web", &web, &word);
+}
+
 /// Whether a line uses Arrow's `cast`.
 fn casts(line: &str) -> bool {
     let names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");
