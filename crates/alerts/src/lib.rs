@@ -6,7 +6,7 @@
 //! - [`oncall`]: who is on call, whom a page reaches and when.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
 //! - [`fields`]: descriptions of configurations, by which requests are checked and forms are drawn.
-//! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
+//! - [`markdown`]: what users have written, as HTML that runs nothing.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
 //!
 //! SQL is in files of `tables` only. A change of two rooms is one transaction: functions of other rooms take
@@ -17,7 +17,6 @@
 
 pub mod channels;
 pub mod config_files;
-pub mod escape;
 pub mod fields;
 pub mod incidents;
 pub mod markdown;

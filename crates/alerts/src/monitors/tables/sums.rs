@@ -2,12 +2,10 @@
 
 use sqlx::AssertSqlSafe;
 use tidewatch_accounts::{ControlError, Write};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_limits as limits;
 
 use super::monitors::{MonitorOutcome, MonitorResult, MonitorTimings};
-
-const HOUR_NS: i64 = 3_600_000_000_000;
-const DAY_NS: i64 = 24 * HOUR_NS;
 
 /// Stores a result.
 pub(super) async fn insert(write: &mut Write<'_>, monitor: i64, result: &MonitorResult) -> Result<(), ControlError> {

@@ -23,12 +23,12 @@ use tidewatch_alerts::channels::{
     AlertStatus, Channel, ESCALATION, Notification, SeriesPoint, Severity, mask_secrets, unmask_secrets,
 };
 use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
 /// Points of the chart of a test, one a minute.
 const TEST_POINTS: i64 = 30;
-const NS_PER_MINUTE: i64 = 60_000_000_000;
 
 /// Body of `POST /api/notification-channels`.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
@@ -291,7 +291,7 @@ async fn test(
 
 fn test_notification(project: &Project, channel: &Channel, now_ns: i64) -> Notification {
     let point = |minute: i64| SeriesPoint {
-        at_ns: now_ns - (TEST_POINTS - minute) * NS_PER_MINUTE,
+        at_ns: now_ns - (TEST_POINTS - minute) * MINUTE_NS,
         value: if minute < TEST_POINTS - TEST_POINTS / 3 { 1.0 } else { (minute - TEST_POINTS / 2) as f64 },
     };
     Notification {

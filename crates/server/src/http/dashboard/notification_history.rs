@@ -13,8 +13,9 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_alerts::channels::{AlertStatus, NotificationFilter, Severity, StoredNotification};
 use tidewatch_alerts::rules::views::*;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_query::page::Paging;
-use tidewatch_query::time::{self, DAY};
+use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
@@ -68,7 +69,7 @@ async fn list(
     responses((status = 200, description = "Success", body = OpenAlerts), Failures)
 )]
 async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<OpenAlerts>, ApiError> {
-    let from_ns = app.process.clock.now_ns().saturating_sub(DAY);
+    let from_ns = app.process.clock.now_ns().saturating_sub(DAY_NS);
     Ok(Json(OpenAlerts { count: app.alerts.channels.open_alerts(access.project.number, from_ns).await? }))
 }
 

@@ -21,13 +21,13 @@ use tidewatch_alerts::rules::evaluation::preview;
 use tidewatch_alerts::rules::views::*;
 use tidewatch_alerts::rules::{NewRule, NotificationRule, RuleStateKind};
 use tidewatch_domain::rules::framework::Framework;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::{rule_windows, time};
 
 /// The only type of rule of projects whose programs run on the devices of users. WIRE 7.
 const FRONT_END_TYPE: &str = "new_error";
-const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
@@ -193,7 +193,7 @@ async fn snooze(
     let minutes = request.duration_minutes;
     check_minutes("durationMinutes", minutes)?;
     let now = app.process.clock.now_ns();
-    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(NANOSECONDS_PER_MINUTE)) };
+    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(MINUTE_NS)) };
     let stored =
         app.alerts.rules.snooze_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?, until).await?;
     Ok(Json(view_of(stored, now)))
