@@ -8,6 +8,7 @@ use super::audit::Actor;
 use super::grants::{Approval, Issued, end_family, insert_family};
 use super::tokens::{hash, prefixed_token, random_uuid};
 use super::{Control, ControlError, Scope};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
 
 /// A registered client. Clients are public: they have no secret.
@@ -125,7 +126,7 @@ impl Control {
         let mut write = self.write().await?;
         // Used codes are kept for a day after their expiry, so that a second use is detected.
         sqlx::query("DELETE FROM oauth_codes WHERE expires_ns < $1")
-            .bind(actor.at_ns.saturating_sub(24 * 60 * 60 * 1_000_000_000))
+            .bind(actor.at_ns.saturating_sub(DAY_NS))
             .execute(write.on())
             .await?;
         sqlx::query(

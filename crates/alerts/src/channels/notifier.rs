@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tidewatch_accounts::mail::{ImmediateMail, Mailer, SendError};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::TooMany;
 use tidewatch_limits::clock::Clock;
@@ -75,7 +76,7 @@ impl Notifier {
         times.retain(is_recent);
         if times.len() as i64 >= limits::CHANNEL_MESSAGES_MAX {
             let wait_ns = times.front().map_or(0, |first| first + window_ns - now_ns);
-            return Err(TooMany(1 + wait_ns.unsigned_abs() / 1_000_000_000));
+            return Err(TooMany(1 + wait_ns.unsigned_abs() / SECOND_NS as u64));
         }
         times.push_back(now_ns);
         Ok(())
@@ -101,6 +102,6 @@ impl Courier for Sender<'_> {
     }
 
     fn now_seconds(&self) -> i64 {
-        self.notifier.clock.now_ns() / 1_000_000_000
+        self.notifier.clock.now_ns() / SECOND_NS
     }
 }

@@ -129,9 +129,10 @@ fn resolve_quiet(incidents: &mut [GroupedIncident], now_ns: i64, grace_ns: i64) 
 mod tests {
     use proptest::prelude::*;
 
+    use tidewatch_domain::units::MINUTE_NS;
+
     use super::*;
 
-    const MINUTE: i64 = 60_000_000_000;
     const GRACE: Duration = Duration::from_secs(300);
 
     /// `+a@3`: alert `a` fires in minute 3; `-a@4`: it ends; `!a@5`: fires as critical; `.a@5`: as info; `?a@6`: a new Issue. A digit before
@@ -155,7 +156,7 @@ mod tests {
             rule_type: if written.starts_with('?') { "new_error" } else { "metric_threshold" }.to_owned(),
             subject: key.to_owned(),
             path: "/".to_owned(),
-            at_ns: (minute.parse::<f64>().expect("a number") * MINUTE as f64) as i64,
+            at_ns: (minute.parse::<f64>().expect("a number") * MINUTE_NS as f64) as i64,
         }
     }
 
@@ -168,7 +169,7 @@ mod tests {
         let one = |incident: &GroupedIncident| {
             let alerts: Vec<&str> = incident.alerts.iter().map(|alert| alert.key.as_str()).collect();
             let state = match incident.resolved_ns {
-                Some(at_ns) => format!("resolved@{}", at_ns / MINUTE),
+                Some(at_ns) => format!("resolved@{}", at_ns / MINUTE_NS),
                 None => "open".to_owned(),
             };
             let severity = if incident.severity == Severity::Critical { " critical" } else { "" };
@@ -220,7 +221,7 @@ mod tests {
             ("+a@9 -a@8", 14, vec!["a resolved@14"]),
         ] {
             let mut incidents = Vec::new();
-            group(&mut incidents, &facts(written), now * MINUTE, GRACE);
+            group(&mut incidents, &facts(written), now * MINUTE_NS, GRACE);
             assert_eq!(shown(&incidents), expected, "{written} at {now}");
         }
     }
@@ -240,15 +241,15 @@ mod tests {
             resolved_ns: None,
             alerts: Vec::new(),
         }];
-        group(&mut incidents, &facts("+a@1 -a@2"), 99 * MINUTE, GRACE);
+        group(&mut incidents, &facts("+a@1 -a@2"), 99 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a open"]);
-        incidents[0].resolved_ns = Some(3 * MINUTE);
-        group(&mut incidents, &facts("+a@4"), 4 * MINUTE, GRACE);
+        incidents[0].resolved_ns = Some(3 * MINUTE_NS);
+        group(&mut incidents, &facts("+a@4"), 4 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a resolved@3", "a open"], "a resolved incident takes no alert");
         let mut others = facts("+a@4");
         others[0].organization = 2;
         let mut incidents = vec![];
-        group(&mut incidents, &[facts("+a@4"), others].concat(), 4 * MINUTE, GRACE);
+        group(&mut incidents, &[facts("+a@4"), others].concat(), 4 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a open", "a open"], "organizations are apart");
     }
 
@@ -276,10 +277,10 @@ mod tests {
             }).collect();
             let cut = cut.min(facts.len());
             let (mut whole, mut parts) = (Vec::new(), Vec::new());
-            group(&mut whole, &facts, at * MINUTE, GRACE);
+            group(&mut whole, &facts, at * MINUTE_NS, GRACE);
             let between = facts.get(..cut).and_then(|first| first.last()).map_or(0, |fact| fact.at_ns);
             group(&mut parts, &facts[..cut], between, GRACE);
-            group(&mut parts, &facts[cut..], at * MINUTE, GRACE);
+            group(&mut parts, &facts[cut..], at * MINUTE_NS, GRACE);
             prop_assert_eq!(&whole, &parts);
             for incident in whole.iter().filter(|incident| incident.resolved_ns.is_some()) {
                 prop_assert!(incident.alerts.iter().all(|alert| alert.resolved_ns.is_some()));

@@ -3,7 +3,7 @@
 //! - [`config`]: what a user chooses, per type, with its limits; [`secrets`]: the parts that answers mask.
 //! - [`schedule`]: when each monitor is checked. [`heartbeat`]: when a job is late.
 //! - [`verdict`]: whether what a check has seen is as it should be. [`standing`]: states, and the words about their changes.
-//! - [`views`], [`overview`], [`manage`], [`read`]: the API.
+//! - [`views`], [`overview`], [`manage`], [`read`]: the API. [`types`]: the types with the fields of forms.
 //! - [`worker`]: makes the checks that are due. [`probe`]: one check, which the crate `probes` makes; `requests`: its
 //!   request from the configuration; `browser`: a check by a browser, without the values of its secrets.
 //! - `tables`: monitors, their results and what follows from them.
@@ -20,6 +20,7 @@ pub mod schedule;
 pub mod secrets;
 pub mod standing;
 mod tables;
+pub mod types;
 pub mod verdict;
 pub mod views;
 pub mod worker;

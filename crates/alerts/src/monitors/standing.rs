@@ -1,5 +1,6 @@
 //! The states of monitors, and the words about their changes.
 
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_query::time;
 
 /// State of a monitor's target, from its results.
@@ -129,7 +130,7 @@ impl MonitorChange {
 
 /// A duration in its two largest units.
 fn duration(duration_ns: i64) -> String {
-    let seconds = duration_ns.max(0) / time::SECOND;
+    let seconds = duration_ns.max(0) / SECOND_NS;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
@@ -187,11 +188,11 @@ mod tests {
 
     #[test]
     fn the_words_say_what_and_since_when() {
-        const START: i64 = 1_780_315_200 * time::SECOND;
+        const START: i64 = 1_780_315_200 * SECOND_NS;
         let change = |before: MonitorState, after: MonitorState, failures, reason: &str| MonitorChange {
             name: "Checkout".into(),
             before: MonitorStanding { state: before, failures: 0, since_ns: START },
-            after: MonitorStanding { state: after, failures, since_ns: START + 754 * time::SECOND },
+            after: MonitorStanding { state: after, failures, since_ns: START + 754 * SECOND_NS },
             reason: reason.into(),
         };
         let (up, down, unknown) = (MonitorState::Up, MonitorState::Down, MonitorState::Unknown);
@@ -216,7 +217,7 @@ mod tests {
             assert_eq!(change.words(), (subject.to_owned(), body.to_owned()));
         }
         for (seconds, expected) in [(5, "5 s"), (60, "1 min"), (3660, "1 h 1 min"), (90_000, "1 d 1 h"), (-5, "0 s")] {
-            assert_eq!(duration(seconds * time::SECOND), expected);
+            assert_eq!(duration(seconds * SECOND_NS), expected);
         }
     }
 

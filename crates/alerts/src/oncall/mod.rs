@@ -33,9 +33,6 @@ pub use tables::{
 
 use tidewatch_accounts::Database;
 
-/// Nanoseconds of a minute.
-pub const MINUTE_NS: i64 = 60_000_000_000;
-
 /// The lease of the node that opens and escalates pages.
 pub const LEASE: &str = "oncall";
 

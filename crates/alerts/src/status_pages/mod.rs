@@ -2,13 +2,14 @@
 //!
 //! - this module: the model of a page.
 //! - [`settings`]: what an owner may choose. [`logo`]: which files are logos.
-//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
+//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture, each a `document`.
 //! - [`rendered`]: pages in memory, in each of their forms.
 //! - `tables`: pages, maintenance windows and subscribers. [`views`]: the bodies of the API.
 //!
 //! Invariants: nothing of a private page is public; nobody is notified without a confirmation of the address.
 
 pub mod badge;
+mod document;
 pub mod feed;
 pub mod html;
 pub mod logo;
@@ -31,10 +32,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tidewatch_accounts::{ControlError, Database};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
-
-/// Nanoseconds of a UTC day.
-const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Whether a monitor is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

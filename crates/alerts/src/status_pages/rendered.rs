@@ -249,18 +249,19 @@ fn is_fresh(read_ns: i64, now_ns: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::units::SECOND_NS;
+
     use super::*;
 
     #[test]
     fn pages_are_served_for_half_a_minute() {
-        const SECOND: i64 = 1_000_000_000;
         for (read, now, expected) in [
             (NEVER, 0, false),
             (NEVER, i64::MAX, false),
-            (100 * SECOND, 100 * SECOND, true),
-            (100 * SECOND, 130 * SECOND - 1, true),
-            (100 * SECOND, 130 * SECOND, false),
-            (100 * SECOND, 99 * SECOND, false),
+            (100 * SECOND_NS, 100 * SECOND_NS, true),
+            (100 * SECOND_NS, 130 * SECOND_NS - 1, true),
+            (100 * SECOND_NS, 130 * SECOND_NS, false),
+            (100 * SECOND_NS, 99 * SECOND_NS, false),
         ] {
             assert_eq!(is_fresh(read, now), expected, "{read} {now}");
         }

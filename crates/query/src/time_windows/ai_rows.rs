@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
 
@@ -9,7 +10,7 @@ use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans::{self, Window};
-use crate::time::{DAY, Range};
+use crate::time::Range;
 use crate::views::ai::AiFlag;
 use crate::{ai_flags, filters, ids};
 
@@ -100,7 +101,7 @@ pub async fn conversation_costs(
     to: i64,
     only: Option<&[String]>,
 ) -> Result<HashMap<String, f64>, QueryError> {
-    let range = Range { from: to.saturating_sub(DAY), to };
+    let range = Range { from: to.saturating_sub(DAY_NS), to };
     let filter = only.map_or(Filter::True, |only| filters::strings("conversation_id", only));
     let keys = vec![Key::column("conversation_id")];
     let aggregates = vec![Function::Sum("total_cost").named(COST)];

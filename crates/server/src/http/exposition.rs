@@ -15,6 +15,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
+use tidewatch_domain::units;
 use tidewatch_store::Outcome;
 
 use super::api::NoDescriptions;
@@ -29,7 +30,7 @@ use tidewatch_limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
 use tidewatch_query::context::QueryContext;
 use tidewatch_runtime::files;
 
-const NS_PER_SECOND: u64 = 1_000_000_000;
+const NS_PER_SECOND: u64 = units::SECOND_NS as u64;
 
 /// The router of the metrics listener.
 pub fn router(scrape: Scrape) -> Router {

@@ -18,6 +18,7 @@ use bumpalo::Bump;
 use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
 use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
 use tidewatch_domain::rules::issue_group::issue_group;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_domain::wire;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::StoreError;
@@ -328,8 +329,6 @@ fn span_origins<'r>(
     }
     Ok(origins)
 }
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 #[cfg(test)]
 mod tests {

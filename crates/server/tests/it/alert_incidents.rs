@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection};
 
+use tidewatch_domain::units::MINUTE_NS;
+
 use crate::engines::On;
 use crate::harness::{Harness, Project};
 use crate::mailbox::{Mailbox, member, organization};
@@ -14,7 +16,6 @@ use crate::requests::at;
 
 /// 2026-11-23T09:44:00Z.
 const NOW: i64 = 1_795_427_040_000_000_000;
-const MINUTE: i64 = 60_000_000_000;
 /// The default of the setting.
 const GRACE: Duration = Duration::from_secs(300);
 
@@ -69,7 +70,7 @@ impl Desk {
     }
 
     fn wait_minutes(&self, minutes: i64) {
-        self.clock.fetch_add(minutes * MINUTE, Ordering::SeqCst);
+        self.clock.fetch_add(minutes * MINUTE_NS, Ordering::SeqCst);
     }
 
     async fn list(&self) -> Vec<Value> {

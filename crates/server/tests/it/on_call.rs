@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection};
 use tidewatch_accounts::{NewUser, Role, User};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_server::config::Config;
 
 use crate::client::Answer;
 use crate::engines::On;
 use crate::harness::{Harness, Project, text};
 use crate::requests::at;
-
-pub const MINUTE: i64 = 60_000_000_000;
 
 /// A server with a team, a schedule and a policy of two steps: who is on call, then the owner after five minutes.
 pub struct Desk {
@@ -181,7 +180,7 @@ impl Desk {
     }
 
     pub async fn advance(&self, minutes: i64) {
-        self.clock.fetch_add(minutes * MINUTE, Ordering::SeqCst);
+        self.clock.fetch_add(minutes * MINUTE_NS, Ordering::SeqCst);
         self.rounds().await;
     }
 
@@ -196,7 +195,7 @@ impl Desk {
             let tick = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
             until(async || {
                 self.harness.app().alerting.oncall_wake.notify_one();
-                lease().await.filter(|until_ns| *until_ns == tick + MINUTE)
+                lease().await.filter(|until_ns| *until_ns == tick + MINUTE_NS)
             })
             .await;
         }
@@ -332,7 +331,7 @@ on_both! {
             other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
         }
         // The lease of a process that was killed ends.
-        desk.clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(2 * MINUTE_NS, Ordering::SeqCst);
         until(async || {
             desk.harness.app().alerting.oncall_wake.notify_one();
             other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
@@ -345,7 +344,7 @@ on_both! {
         })
         .await;
         desk.harness.crash().await;
-        desk.clock.fetch_add(6 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(6 * MINUTE_NS, Ordering::SeqCst);
         until(async || {
             desk.harness.app().alerting.oncall_wake.notify_one();
             other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::DAY_NS;
+
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 on_both! {
     async fn a_personal_token_has_its_creators_rights_and_no_more(database) {
@@ -46,9 +47,9 @@ on_both! {
         for wrong in [&token[..67], &format!("{token}0"), "twp_", &token.replacen("twp_", "twr_", 1)] {
             harness.api_as(wrong, "GET", "/api/projects", &Value::Null).await.expect(401);
         }
-        clock.store(START + 7 * DAY - 1, Ordering::Relaxed);
+        clock.store(START + 7 * DAY_NS - 1, Ordering::Relaxed);
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(200);
-        clock.store(START + 7 * DAY, Ordering::Relaxed);
+        clock.store(START + 7 * DAY_NS, Ordering::Relaxed);
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(401);
     }
 }

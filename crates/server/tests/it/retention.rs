@@ -6,6 +6,7 @@ use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tidewatch_domain::encode::Message;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_server::jobs::retention_changes::{self, TidiedFor};
 use tidewatch_store::tables::Table;
 
@@ -13,8 +14,6 @@ use crate::client;
 use crate::engines::On;
 use crate::harness::{Harness, Project, text};
 use crate::requests::{NOON_NS, request};
-
-const HOUR_NS: i64 = 60 * 60 * 1_000_000_000;
 
 /// Applies the projects' retention and removes expired rows, as the background tasks do within a minute.
 async fn remove_expired(harness: &Harness) {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 use tidewatch_accounts::mail::{ImmediateMail, SendError};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
 use super::message::Message;
@@ -59,7 +60,7 @@ pub fn header<'a>(request: &'a OutboundRequest, name: &str) -> Option<&'a str> {
 
 pub fn notification(status: AlertStatus, severity: Severity) -> Notification {
     let at_ns = 1_767_323_045_000_000_000;
-    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * 60_000_000_000, value: minute as f64 };
+    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE_NS, value: minute as f64 };
     Notification {
         organization: 1,
         project: Some(1),

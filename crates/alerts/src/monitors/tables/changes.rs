@@ -2,7 +2,7 @@
 
 use tidewatch_accounts::{Actor, ControlError, Project};
 
-use super::monitors::{NO_MONITOR, NewMonitor, SEALED_AS, audit};
+use super::monitors::{NO_MONITOR, NewMonitor, SEALED_AS, audit, chosen};
 use super::results::{read, settle};
 use crate::monitors::Monitors;
 use crate::monitors::standing::{MonitorStanding, MonitorState};
@@ -25,23 +25,8 @@ impl Monitors {
             let paused = MonitorStanding { state: MonitorState::Unknown, failures: 0, since_ns: actor.at_ns };
             settle(&mut write, &before, paused, "paused", "").await?;
         }
-        sqlx::query(
-            "UPDATE monitors SET name = $2, enabled = $3, interval_seconds = $4, timeout_seconds = $5, \
-             failure_threshold = $6, period_seconds = $7, grace_seconds = $8, config_sealed = $9, updated_ns = $10, \
-             failures = 0, slot_ns = NULL WHERE id = $1",
-        )
-        .bind(id)
-        .bind(&new.name)
-        .bind(i64::from(new.is_enabled))
-        .bind(new.interval_seconds)
-        .bind(new.timeout_seconds)
-        .bind(new.failure_threshold)
-        .bind(new.period_seconds)
-        .bind(new.grace_seconds)
-        .bind(sealed)
-        .bind(actor.at_ns)
-        .execute(write.on())
-        .await?;
+        let row = chosen(new, sealed, actor.at_ns).set("failures", 0i64).set("slot_ns", None::<i64>);
+        row.update(&mut write, &[("id", id)]).await?;
         if new.is_enabled && before.enabled == 0 && new.period_seconds > 0 {
             // Nothing was reported while it was paused, which is not late.
             sqlx::query("UPDATE monitors SET ping_ns = NULL WHERE id = $1").bind(id).execute(write.on()).await?;

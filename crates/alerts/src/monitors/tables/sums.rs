@@ -2,13 +2,11 @@
 
 use sqlx::AssertSqlSafe;
 use tidewatch_accounts::{ControlError, Write};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_limits as limits;
 
 use super::monitors::{MonitorResult, MonitorTimings};
 use crate::monitors::standing::MonitorOutcome;
-
-const HOUR_NS: i64 = 3_600_000_000_000;
-const DAY_NS: i64 = 24 * HOUR_NS;
 
 /// Stores a result.
 pub(super) async fn insert(write: &mut Write<'_>, monitor: i64, result: &MonitorResult) -> Result<(), ControlError> {

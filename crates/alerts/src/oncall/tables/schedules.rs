@@ -7,7 +7,7 @@ use tidewatch_limits as limits;
 use super::teams::{check_members, check_name, team_of};
 use crate::oncall::OnCall;
 use crate::oncall::schedule::{Override, Schedule};
-use crate::tables::is_targeted;
+use crate::tables::{RowValues, is_targeted};
 
 /// A schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,21 +145,16 @@ impl OnCall {
             return Err(ControlError::Unacceptable("the team is not of this organization"));
         }
         check_members(&mut write, organization, users).await?;
+        let row = RowValues::of("oncall_schedules")
+            .set("team_id", *team)
+            .set("name", name)
+            .set("description", description)
+            .set("timezone", timezone)
+            .set("definition", definition)
+            .set("updated_ns", actor.at_ns);
         let id = match id {
             Some(id) => {
-                sqlx::query(
-                    "UPDATE oncall_schedules SET team_id = $2, name = $3, description = $4, timezone = $5, \
-                     definition = $6, updated_ns = $7 WHERE id = $1",
-                )
-                .bind(id)
-                .bind(*team)
-                .bind(name)
-                .bind(description)
-                .bind(timezone)
-                .bind(definition)
-                .bind(actor.at_ns)
-                .execute(write.on())
-                .await?;
+                row.update(&mut write, &[("id", id)]).await?;
                 id
             }
             None => {
@@ -170,19 +165,7 @@ impl OnCall {
                 if count >= limits::ONCALL_SCHEDULES_MAX {
                     return Err(ControlError::TooMany("schedules"));
                 }
-                sqlx::query_scalar(
-                    "INSERT INTO oncall_schedules (organization_id, team_id, name, description, timezone, definition, \
-                     created_ns, updated_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id",
-                )
-                .bind(organization)
-                .bind(*team)
-                .bind(name)
-                .bind(description)
-                .bind(timezone)
-                .bind(definition)
-                .bind(actor.at_ns)
-                .fetch_one(write.on())
-                .await?
+                row.set("organization_id", organization).set("created_ns", actor.at_ns).insert(&mut write).await?
             }
         };
         let details = json!({ "name": name });

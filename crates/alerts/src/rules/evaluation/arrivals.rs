@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use tidewatch_domain::rules::issue_state::Decision;
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::ids;
-use tidewatch_query::time::{HOUR, MINUTE, Range};
+use tidewatch_query::time::Range;
 use tidewatch_query::time_windows::{self, AiRow};
 
 use super::{Measured, Parsed, SharedProject, subject_key};
@@ -24,7 +25,7 @@ use crate::rules::words::{escaped, number, with_unit};
 use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, Rules};
 
 /// After a start, rows of AI Traces of this time are evaluated again, nanoseconds.
-const CATCH_UP: i64 = HOUR;
+const CATCH_UP: i64 = HOUR_NS;
 /// Issues and rows of one transaction.
 const CHUNK: usize = 50;
 /// Evaluations of one arrival whose states other nodes change meanwhile.
@@ -366,7 +367,7 @@ impl Evaluation<'_> {
 
     /// The costs of conversations in the last day.
     async fn conversations(&self, conversations: &[String]) -> Result<RuleBatch, QueryError> {
-        let to = self.now.saturating_add(MINUTE);
+        let to = self.now.saturating_add(MINUTE_NS);
         let number_of = self.project.number;
         let costs = time_windows::conversation_costs(&self.executor, number_of, to, Some(conversations)).await?;
         let mut batch = RuleBatch::default();

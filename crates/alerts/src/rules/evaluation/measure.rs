@@ -6,8 +6,8 @@ mod source;
 
 use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_query::error::QueryError;
-use tidewatch_query::time::{HOUR, MINUTE};
 use tidewatch_query::time_windows::{self, SearchMeasure, Windows};
 use tidewatch_query::views::changes::{ChangeCard, ChangeKind};
 use tidewatch_query::{ids, metrics};
@@ -184,12 +184,12 @@ impl Source {
             DataType::Metrics => ("metrics", "metrics"),
             DataType::Tasks => ("tasks", "task runs"),
         };
-        let quiet = silence_minutes.saturating_mul(MINUTE);
+        let quiet = silence_minutes.saturating_mul(MINUTE_NS);
         let mut values: Vec<(i64, Option<f64>)> = Vec::new();
         if windows.count == 1 {
             let now = self.executor.context.clock.now_ns();
             let last = time_windows::last_record(&self.executor, self.project.number, kind, now, quiet).await?;
-            values.push((0, last.map(|last| (now.saturating_sub(last) as f64 / MINUTE as f64).max(0.0))));
+            values.push((0, last.map(|last| (now.saturating_sub(last) as f64 / MINUTE_NS as f64).max(0.0))));
         } else {
             let counts = time_windows::records(&self.executor, self.project.number, kind, windows).await?;
             let mut since: Option<i64> = None;
@@ -197,7 +197,7 @@ impl Source {
                 if count.is_some_and(|count| count > 0.0) {
                     since = Some(window);
                 }
-                let minutes = |since| ((window - since) * windows.width) as f64 / MINUTE as f64;
+                let minutes = |since| ((window - since) * windows.width) as f64 / MINUTE_NS as f64;
                 values.push((window, since.map(minutes)));
             }
         }
@@ -216,7 +216,7 @@ impl Source {
     async fn spikes(&self, rule: &IssueSpike, windows: Windows) -> Result<Vec<Measured>, QueryError> {
         let project = self.project.number;
         let only = (rule.exception_hash != "*").then(|| ids::parse_hash(&rule.exception_hash)).transpose()?;
-        let baseline = rule.baseline_hours.saturating_mul(HOUR);
+        let baseline = rule.baseline_hours.saturating_mul(HOUR_NS);
         let before = (baseline / windows.width).max(1);
         // Counts before each window, by Issue.
         let (counts, usual): (_, BTreeMap<(u64, i64), f64>) = if windows.count == 1 {

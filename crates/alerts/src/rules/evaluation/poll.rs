@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS, SECOND_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::time::{DAY, MINUTE, SECOND};
 use tidewatch_query::time_windows::Windows;
 
 use super::measure::Source;
@@ -22,7 +22,7 @@ use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind,
 /// The lease of the node that evaluates.
 pub const LEASE: &str = "notification rules";
 /// Wall clock and uptime that differ by more than this since the last evaluation: the clock was set.
-const CLOCK_JUMP_MIN: i64 = 30 * SECOND;
+const CLOCK_JUMP_MIN: i64 = 30 * SECOND_NS;
 /// After a jump of the clock nothing is known to be missing for this long.
 const CLOCK_JUMP_SETTLES: Duration = Duration::from_secs(2 * 3600);
 /// The changes of the Overview are looked for this often.
@@ -197,9 +197,9 @@ impl Poller {
             return Ok(());
         }
         self.cleaned = Some(uptime);
-        let kept_from = now.saturating_sub(limits::NOTIFICATION_DAYS * DAY);
+        let kept_from = now.saturating_sub(limits::NOTIFICATION_DAYS * DAY_NS);
         // Longer than every cooldown, and than rows are looked for again after a start.
-        let before = now.saturating_sub(limits::RULE_MINUTES_MAX * MINUTE);
+        let before = now.saturating_sub(limits::RULE_MINUTES_MAX * MINUTE_NS);
         Ok(self.stored.delete_old_alerts(before, kept_from).await?)
     }
 }
@@ -306,7 +306,7 @@ fn resolved(
     now: i64,
 ) -> crate::channels::Notification {
     let severity = before.map_or(parsed.severity(0.0), |state| state.severity);
-    let lasted = before.map_or(0, |state| now.saturating_sub(state.since_ns) / MINUTE).max(0);
+    let lasted = before.map_or(0, |state| now.saturating_sub(state.since_ns) / MINUTE_NS).max(0);
     let ended = Measured {
         title: format!("Resolved: {}", measurement.title),
         body: format!("{} It lasted {lasted} minutes.", measurement.body),

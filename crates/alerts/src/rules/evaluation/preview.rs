@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Number;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::time::{self, DAY, HOUR, MINUTE, Range};
+use tidewatch_query::time::{self, Range};
 use tidewatch_query::time_windows::{self, Windows};
 use tidewatch_query::views::page::ValuePoint;
 
@@ -20,11 +21,11 @@ use crate::rules::words::{line, with_unit};
 use crate::rules::{RuleState, severity};
 
 /// Time of a preview, nanoseconds.
-const SPAN: i64 = 7 * DAY;
+const SPAN: i64 = 7 * DAY_NS;
 /// Windows of a day are measured this often.
-const DAILY_STEP: i64 = 6 * HOUR;
+const DAILY_STEP: i64 = 6 * HOUR_NS;
 /// Narrowest window of a preview.
-const WINDOW_MIN: i64 = 5 * MINUTE;
+const WINDOW_MIN: i64 = 5 * MINUTE_NS;
 
 /// A moment, what happened, and how bad it is.
 type Moment = (i64, String, Severity);
@@ -71,20 +72,20 @@ async fn polled(
     now: i64,
 ) -> Result<(Vec<(i64, f64)>, Vec<Moment>), QueryError> {
     let mut source = Source::new(executor, project);
-    let to = now - now.rem_euclid(MINUTE);
+    let to = now - now.rem_euclid(MINUTE_NS);
     // By the end of the window.
     let mut measured: BTreeMap<i64, Vec<Measured>> = BTreeMap::new();
     if let RuleConfig::Change(_) = config {
-        let windows = Windows { from: to - MINUTE, width: MINUTE, count: 1 };
+        let windows = Windows { from: to - MINUTE_NS, width: MINUTE_NS, count: 1 };
         measured.insert(to, source.measure(config, windows).await?);
     } else if let RuleConfig::Impact(..) = config {
         for step in 0..=SPAN / DAILY_STEP {
             let end = to - SPAN + step * DAILY_STEP;
-            let windows = Windows { from: end - DAY, width: DAY, count: 1 };
+            let windows = Windows { from: end - DAY_NS, width: DAY_NS, count: 1 };
             measured.insert(end, source.measure(config, windows).await?);
         }
     } else {
-        let width = config.lookback_minutes().saturating_mul(MINUTE).max(WINDOW_MIN);
+        let width = config.lookback_minutes().saturating_mul(MINUTE_NS).max(WINDOW_MIN);
         let count = (SPAN / width).clamp(1, limits::RULE_PREVIEW_POINTS_MAX);
         let windows = Windows { from: to - count * width, width, count };
         // In windows without data alerts end too.
@@ -94,8 +95,8 @@ async fn polled(
         }
     }
     let terms = Terms {
-        for_ns: config.for_minutes().saturating_mul(MINUTE),
-        cooldown_ns: cooldown_minutes.saturating_mul(MINUTE),
+        for_ns: config.for_minutes().saturating_mul(MINUTE_NS),
+        cooldown_ns: cooldown_minutes.saturating_mul(MINUTE_NS),
         is_snoozed: false,
     };
     let mut states: HashMap<String, RuleState> = HashMap::new();
@@ -167,7 +168,7 @@ async fn arrived(
 ) -> Result<(Vec<(i64, f64)>, Vec<Moment>), QueryError> {
     let number = project.number;
     let range = Range { from: now.saturating_sub(SPAN), to: now };
-    let cooldown_ns = cooldown_minutes.saturating_mul(MINUTE);
+    let cooldown_ns = cooldown_minutes.saturating_mul(MINUTE_NS);
     let mut moments: Vec<Moment> = Vec::new();
     // Values at moments, and how those of an hour are combined.
     let mut values: Vec<(i64, f64)> = Vec::new();
@@ -227,8 +228,8 @@ async fn arrived(
         }
         RuleConfig::AiConversationCost(rule) => {
             combine = f64::max;
-            for day in (0..SPAN / DAY).rev() {
-                let at = now.saturating_sub(day * DAY);
+            for day in (0..SPAN / DAY_NS).rev() {
+                let at = now.saturating_sub(day * DAY_NS);
                 let costs = time_windows::conversation_costs(executor, number, at, None).await?;
                 for (conversation, cost) in costs {
                     values.push((at, cost));
@@ -244,7 +245,7 @@ async fn arrived(
     moments.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
     let mut hours: BTreeMap<i64, f64> = BTreeMap::new();
     for (at, value) in values {
-        let hour = at - at.rem_euclid(HOUR);
+        let hour = at - at.rem_euclid(HOUR_NS);
         hours.entry(hour).and_modify(|known| *known = combine(*known, value)).or_insert(value);
     }
     Ok((hours.into_iter().collect(), moments))

@@ -16,17 +16,19 @@ use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
+use tidewatch_alerts::channels;
 use tidewatch_alerts::channels::delivery::config;
 use tidewatch_alerts::channels::delivery::message::Message;
 use tidewatch_alerts::channels::{
     AlertStatus, Channel, ESCALATION, Notification, SeriesPoint, Severity, mask_secrets, unmask_secrets,
 };
+use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
 /// Points of the chart of a test, one a minute.
 const TEST_POINTS: i64 = 30;
-const NS_PER_MINUTE: i64 = 60_000_000_000;
 
 /// Body of `POST /api/notification-channels`.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
@@ -124,7 +126,11 @@ pub struct ChannelTested {
 }
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(list, create)).routes(routes!(change, delete)).routes(routes!(test))
+    Api::new()
+        .routes(routes!(list, create))
+        .routes(routes!(types))
+        .routes(routes!(change, delete))
+        .routes(routes!(test))
 }
 
 /// The channels of a project, without their secrets.
@@ -139,6 +145,19 @@ pub fn routes<D: Descriptions>() -> Api<D> {
 async fn list(State(alerting): State<Arc<Alerting>>, access: ProjectAccess) -> Result<Json<Channels>, ApiError> {
     let channels = alerting.rooms.channels.channels(access.project.number).await?;
     Ok(Json(Channels { channels: channels.into_iter().map(row).collect() }))
+}
+
+/// The types of channels: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/notification-channels/types",
+    operation_id = "listChannelTypes",
+    tag = "notifications",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(channels::types::types())
 }
 
 /// Creates a channel.
@@ -273,7 +292,7 @@ async fn test(
 
 fn test_notification(project: &Project, channel: &Channel, now_ns: i64) -> Notification {
     let point = |minute: i64| SeriesPoint {
-        at_ns: now_ns - (TEST_POINTS - minute) * NS_PER_MINUTE,
+        at_ns: now_ns - (TEST_POINTS - minute) * MINUTE_NS,
         value: if minute < TEST_POINTS - TEST_POINTS / 3 { 1.0 } else { (minute - TEST_POINTS / 2) as f64 },
     };
     Notification {

@@ -12,14 +12,16 @@ use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_alerts::fields::ConfigTypes;
 use tidewatch_alerts::monitors::overview::*;
 use tidewatch_alerts::monitors::views::*;
-use tidewatch_alerts::monitors::{manage, read};
+use tidewatch_alerts::monitors::{self, manage, read};
 use tidewatch_query::context::QueryContext;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list, create))
+        .routes(routes!(types))
         .routes(routes!(one, change, delete))
         .routes(routes!(run))
         .routes(routes!(replace_token))
@@ -44,6 +46,19 @@ async fn list(
     access: ProjectAccess,
 ) -> Result<Json<Checks>, ApiError> {
     Ok(Json(read::list(&query, &access.project, alerting.prober.browser.problem().as_deref()).await?))
+}
+
+/// The types of monitors: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/synthetics/types",
+    operation_id = "listMonitorTypes",
+    tag = "monitors",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(monitors::types::types())
 }
 
 /// Creates a monitor. The answer has the token of a heartbeat, which is not shown again.

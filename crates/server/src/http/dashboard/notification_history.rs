@@ -13,8 +13,9 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_alerts::channels::{AlertStatus, NotificationFilter, Severity, StoredNotification};
 use tidewatch_alerts::rules::views::*;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_query::page::Paging;
-use tidewatch_query::time::{self, DAY};
+use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
@@ -71,7 +72,7 @@ async fn open_count(
     State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess,
 ) -> Result<Json<OpenAlerts>, ApiError> {
-    let from_ns = alerting.clock.now_ns().saturating_sub(DAY);
+    let from_ns = alerting.clock.now_ns().saturating_sub(DAY_NS);
     Ok(Json(OpenAlerts { count: alerting.rooms.channels.open_alerts(access.project.number, from_ns).await? }))
 }
 

@@ -14,11 +14,14 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
 use tidewatch_alerts::channels::Severity;
+use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_alerts::rules;
 use tidewatch_alerts::rules::config::RuleConfig;
 use tidewatch_alerts::rules::evaluation::preview;
 use tidewatch_alerts::rules::views::*;
 use tidewatch_alerts::rules::{NewRule, NotificationRule, RuleStateKind};
 use tidewatch_domain::rules::framework::Framework;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
@@ -26,11 +29,11 @@ use tidewatch_query::{time, time_windows};
 
 /// The only type of rule of projects whose programs run on the devices of users. WIRE 7.
 const FRONT_END_TYPE: &str = "new_error";
-const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list, create))
+        .routes(routes!(types))
         .routes(routes!(change, delete))
         .routes(routes!(toggle))
         .routes(routes!(snooze))
@@ -61,6 +64,19 @@ async fn list(State(alerting): State<Arc<Alerting>>, access: ProjectAccess) -> R
         }
     };
     Ok(Json(RuleList { rules: rules.into_iter().map(view).collect() }))
+}
+
+/// The types of rules: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/notification-rules/types",
+    operation_id = "listNotificationRuleTypes",
+    tag = "alerts",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(rules::types::types())
 }
 
 /// Creates a rule.
@@ -181,7 +197,7 @@ async fn snooze(
     let minutes = request.duration_minutes;
     check_minutes("durationMinutes", minutes)?;
     let now = alerting.clock.now_ns();
-    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(NANOSECONDS_PER_MINUTE)) };
+    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(MINUTE_NS)) };
     let stored =
         alerting.rooms.rules.snooze_rule(&access.actor(&alerting.clock), &access.project, rule_id(&id)?, until).await?;
     Ok(Json(view_of(stored, now)))

@@ -173,8 +173,7 @@ mod tests {
             path: String::new(),
         };
         let draft = draft("*x*", &[entry]);
-        let mut html = String::new();
-        markdown::html(&markdown::parse(&draft), &mut html);
+        let html = markdown::html(&markdown::parse(&draft)).into_string();
         assert!(html.contains("<h4>*x*</h4>"), "{html}");
         assert!(html.contains("Alert: [a](javascript:alert(1)) &lt;b&gt; # c</li>"), "{html}");
     }

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_query::error::QueryError;
-use tidewatch_query::time::{HOUR, MINUTE};
 use tidewatch_query::time_windows::{ServedKind, Windows};
 
 use super::source::Source;
@@ -14,9 +14,9 @@ use crate::rules::severity::{FAST_BURN, SLOW_BURN};
 use crate::rules::words::{escaped, number};
 
 /// Width of the windows that the others are sums of.
-const STEP: i64 = 5 * MINUTE;
+const STEP: i64 = 5 * MINUTE_NS;
 /// Long and short windows in steps, with the rate at which both must burn: 1 h and 5 min, 6 h and 30 min.
-const PAIRS: [(i64, i64, f64); 2] = [(HOUR / STEP, 1, FAST_BURN), (6 * HOUR / STEP, 6, SLOW_BURN)];
+const PAIRS: [(i64, i64, f64); 2] = [(HOUR_NS / STEP, 1, FAST_BURN), (6 * HOUR_NS / STEP, 6, SLOW_BURN)];
 
 /// Good and all requests of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

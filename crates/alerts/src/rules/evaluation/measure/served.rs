@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tidewatch_domain::ranking::apdex;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_query::error::QueryError;
-use tidewatch_query::time::MINUTE;
 use tidewatch_query::time_windows::{Served, ServedKind, Windows};
 
 use super::source::Source;
@@ -68,7 +68,7 @@ pub(super) async fn measure(
             sums(&found).iter().map(|(window, sum)| of(*window, sum)).collect()
         }
         RuleConfig::ThroughputDrop(rule) => {
-            let before = (rule.baseline_minutes.saturating_mul(MINUTE) + windows.width - 1) / windows.width;
+            let before = (rule.baseline_minutes.saturating_mul(MINUTE_NS) + windows.width - 1) / windows.width;
             let found = source.served(Endpoints, windows.and_before(before), "*").await?;
             let totals: BTreeMap<i64, f64> =
                 sums(&found).into_iter().map(|(window, sum)| (window - before, sum.total)).collect();
