@@ -23,14 +23,14 @@ const FIRST: &str = "first";
 /// Looks for versions that were not stored before the process ended, then stores new ones as they arrive, until
 /// `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    for project in app.accounts.control.all_projects() {
+    for project in app.accounts.control.projects.all_projects() {
         match counted(&app, project.number).await {
             Ok(seen) => app.ingest.pipeline.first_versions.add(seen),
             Err(error) => tracing::warn!(%error, "cannot look for versions of {}: {error}", project.id),
         }
     }
     loop {
-        let stored = app.ingest.pipeline.first_versions.store(&app.accounts.control).await;
+        let stored = app.ingest.pipeline.first_versions.store(&app.accounts.control.projects).await;
         let failed = stored.inspect_err(|error| tracing::error!("first versions are not stored yet: {error}")).is_err();
         tokio::select! {
             () = app.ingest.pipeline.first_versions.arrived(), if !failed => {}
@@ -38,7 +38,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|stop| *stop) => break,
         }
     }
-    if let Err(error) = app.ingest.pipeline.first_versions.store(&app.accounts.control).await {
+    if let Err(error) = app.ingest.pipeline.first_versions.store(&app.accounts.control.projects).await {
         tracing::error!("first versions are not stored; the next start looks for them: {error}");
     }
 }
@@ -58,7 +58,7 @@ async fn counted(app: &App, project: u32) -> Result<Vec<FirstVersion>, QueryErro
         version: sender.version.to_owned(),
         first_ns,
     };
-    let stored = app.accounts.control.first_versions(project).await?;
+    let stored = app.accounts.control.projects.first_versions(project).await?;
     let stored: HashSet<(&str, &str)> = stored.iter().map(|one| (one.service.as_str(), one.version.as_str())).collect();
     let is_new = |sender: &Sender<'_>| {
         let Sender { service, environment, version, .. } = *sender;

@@ -98,7 +98,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 /// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
 /// Blocks.
 fn process(app: &App, queued: QueuedProject, stop: &dyn Fn() -> bool) {
-    if let Some(project) = app.accounts.control.project_by_id(queued.project)
+    if let Some(project) = app.accounts.control.projects.project_by_id(queued.project)
         && let Err(error) = resolve_again(app, &project, stop)
     {
         tracing::error!(%error, "stack traces cannot be resolved again: {error}");

@@ -44,13 +44,15 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 pub fn apply(app: &App, tidied: &TidiedFor) -> anyhow::Result<()> {
     let store = &app.query.store;
     let purged = store.purged()?;
-    let retention = retention_of(&app.accounts.control, &purged);
+    let retention = retention_of(&app.accounts.control.projects, &purged);
     let now = Some((day_of(app.process.clock.now_ns()), retention.deleted_projects.clone()));
     let before = std::mem::replace(&mut *tidied.0.lock(), now.clone());
     app.ingest.durable_store.tidy_journal(before != now);
     store.set_project_retention(retention);
     let delay_ns = i64::try_from(limits::PURGE_DELAY.as_nanos()).unwrap_or(i64::MAX);
-    for deleted in app.accounts.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
+    for deleted in
+        app.accounts.control.projects.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number))
+    {
         if let Some(id) = deleted.id {
             app.ingest.symbols.remove_all(id)?;
         }

@@ -95,7 +95,7 @@ pub async fn acknowledge_link(
 
 fn view(app: &App, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
     let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
-    let name_of = |id: i64| app.accounts.control.user(id).map(|user| user.name.clone());
+    let name_of = |id: i64| app.accounts.control.people.user(id).map(|user| user.name.clone());
     let page = link.page.as_ref().map(|page| AckPage {
         body: page.body.clone(),
         severity: page.severity.name().to_owned(),
@@ -104,6 +104,7 @@ fn view(app: &App, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
         project_name: app
             .accounts
             .control
+            .projects
             .project_by_number(page.project)
             .map(|one| one.name.clone())
             .unwrap_or_default(),

@@ -15,7 +15,7 @@ pub struct People(BTreeMap<i64, Member>);
 
 impl People {
     pub async fn of(app: &App, organization: i64) -> Result<People, ApiError> {
-        let members = app.accounts.control.members(organization).await?;
+        let members = app.accounts.control.people.members(organization).await?;
         Ok(People(members.into_iter().map(|member| (member.user_id, member)).collect()))
     }
 

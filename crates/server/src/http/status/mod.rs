@@ -73,6 +73,7 @@ fn sees(app: &App, user: i64, incident: &Incident) -> bool {
     let Some(number) = incident.project else { return true };
     app.accounts
         .control
+        .projects
         .project_by_number(number)
-        .is_some_and(|project| app.accounts.control.role_in(user, &project).is_some())
+        .is_some_and(|project| app.accounts.control.people.role_in(user, &project).is_some())
 }

@@ -73,7 +73,7 @@ fn entry(at_ns: i64, kind: &str, title: String) -> (i64, TimelineEntry) {
 
 /// Issues that occurred for the first time or returned; the last entry counts those that are left out.
 async fn issues(app: &App, project: u32, range: Range) -> Result<Vec<(i64, TimelineEntry)>, QueryError> {
-    let Some(id) = app.accounts.control.project_by_number(project).map(|project| project.id) else {
+    let Some(id) = app.accounts.control.projects.project_by_number(project).map(|project| project.id) else {
         return Ok(Vec::new());
     };
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
@@ -103,10 +103,10 @@ async fn deploys(app: &App, project: u32) -> Result<Vec<(i64, String)>, ApiError
         "" => format!("{service} {version}"),
         environment => format!("{service} {version} in {environment}"),
     };
-    let reported = app.accounts.control.deploys(project).await?;
+    let reported = app.accounts.control.projects.deploys(project).await?;
     let mut found: Vec<(i64, String)> =
         reported.iter().map(|one| (one.deployed_ns, title(&one.service, &one.version, &one.environment))).collect();
-    for seen in app.accounts.control.first_versions(project).await? {
+    for seen in app.accounts.control.projects.first_versions(project).await? {
         let is_reported = |one: &&tidewatch_accounts::Deploy| {
             (&one.service, &one.version, &one.environment) == (&seen.service, &seen.version, &seen.environment)
         };

@@ -9,7 +9,7 @@ use tidewatch_alerts::status_pages::{MaintenanceWindow, PublicPage, StatusPage, 
 use crate::app::App;
 
 pub fn incident(app: &App, incident: &Incident) -> IncidentView {
-    let project = incident.project.and_then(|number| app.accounts.control.project_by_number(number));
+    let project = incident.project.and_then(|number| app.accounts.control.projects.project_by_number(number));
     IncidentView {
         id: incident.id,
         title: incident.title.clone(),
