@@ -11,13 +11,11 @@ use std::collections::hash_map::Entry;
 use parking_lot::{Mutex, RwLock};
 use tidewatch_accounts::{ControlError, FirstVersion, Projects};
 use tidewatch_domain::model::RequestKind;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::columns::Rows;
 use tokio::sync::Notify;
 use xxhash_rust::xxh3::Xxh3Default;
-
-/// A known version moves to an earlier time only when that is in an earlier minute.
-const MINUTE_NS: i64 = 60_000_000_000;
 
 /// Known versions, and those that are not stored yet.
 #[derive(Debug, Default)]

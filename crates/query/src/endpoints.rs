@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
+use tidewatch_domain::rules::endpoint_name::UNMATCHED;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
@@ -23,9 +25,6 @@ use super::views::page::{PageInfo, TrendPoint};
 use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::{Actor, Project, SlowEndpoint};
-
-/// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
-pub const UNMATCHED: &str = "UNMATCHED";
 
 /// Inbound HTTP requests, by method and route.
 pub struct Endpoint;
@@ -95,7 +94,7 @@ pub async fn always_bad(executor: &Executor, project: &Project, range: Range) ->
     let keys = vec![Key::column("name")];
     let plan = plans::groups(Table::Endpoints, &[project.number], range, Filter::True, keys, aggregates);
     let answer = executor.run(plan).await?;
-    let hours = range.length() as f64 / time::HOUR as f64;
+    let hours = range.length() as f64 / HOUR_NS as f64;
     let of_name = |row: Row<'_>| {
         let metrics = Endpoint::metrics(row);
         AlwaysBad {

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use tidewatch_domain::rules::session::RECORDING_DAYS;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 use tidewatch_store::retention::{ProjectRetention, days_of};
 use tidewatch_store::tables::Table;
 
 use tidewatch_accounts::Projects;
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// The retention settings of all projects, for the store. `purged`: deleted projects that have no rows left.
 pub fn retention_of(projects: &Projects, purged: &BTreeSet<u32>) -> ProjectRetention {

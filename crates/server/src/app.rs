@@ -27,6 +27,8 @@ use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_alerts::Alerts;
 use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::incidents::Announcer;
+use tidewatch_alerts::monitors::probe::Prober;
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_alerts::status_pages::StoredMonitors;
 use tidewatch_alerts::status_pages::rendered::RenderedPages;
@@ -86,9 +88,7 @@ pub struct App {
     pub ingest: Arc<Ingest>,
     /// Questions about stored telemetry.
     pub query: Arc<QueryContext>,
-    /// The tables of alerting: rules, channels, incidents, monitors, on-call and status pages.
-    pub alerts: Alerts,
-    /// Messages, checks of monitors, status pages.
+    /// Rules, channels, incidents, monitors, on-call and status pages; their messages and checks.
     pub alerting: Arc<Alerting>,
     /// Settings, the clock, background threads, and what all routes share.
     pub process: Arc<Process>,
@@ -272,12 +272,22 @@ impl App {
             rejection_log: RejectionLog::default(),
         };
         let alerting = Alerting {
+            rooms: Alerts::new(accounts.control.database()),
             notifier: Arc::new(notifier(&config, clock.clone())?),
-            browser: BrowserChecks::open(config.browser.place()?).await,
+            announcer: Announcer {
+                base_url: config.base_url().trim_end_matches('/').to_owned(),
+                has_mail: accounts.mailer.is_set_up,
+            },
+            prober: Arc::new(Prober {
+                browser: BrowserChecks::open(config.browser.place()?).await,
+                policy: OutboundPolicy { allows_private: config.allow_private_monitor_targets },
+                clock: clock.clone(),
+            }),
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             status_pages: RenderedPages::new(Arc::new(StoredMonitors)),
             status_logos,
-            oncall: Arc::default(),
+            oncall_wake: Arc::default(),
+            clock: clock.clone(),
         };
         let process = Process {
             background,
@@ -288,7 +298,6 @@ impl App {
             config,
         };
         let app = Arc::new(App {
-            alerts: Alerts::new(accounts.control.database()),
             accounts: Arc::new(accounts),
             ingest: Arc::new(ingest),
             query,

@@ -7,6 +7,7 @@ use super::grants::{Approval, Issued, insert_family};
 use super::scope::{Scope, ScopeLevel};
 use crate::secrets::tokens::{hash, prefixed_token};
 use crate::{Actor, ControlError, User};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 
 /// The codes of a device's request for authorization.
@@ -68,7 +69,7 @@ impl Credentials {
     ) -> Result<DeviceCode, ControlError> {
         let code = DeviceCode { device_code: prefixed_token("twd_")?, user_code: user_code()? };
         let mut write = self.database.write().await?;
-        let day_ns = 24 * 60 * 60 * NS_PER_SECOND;
+        let day_ns = 24 * 60 * 60 * SECOND_NS;
         sqlx::query("DELETE FROM device_codes WHERE expires_ns <= $1")
             .bind(actor.at_ns.saturating_sub(day_ns))
             .execute(write.on())
@@ -186,7 +187,7 @@ impl Credentials {
             }
             _ => {
                 let since_ns = last_poll_ns.map_or(i64::MAX, |last| actor.at_ns.saturating_sub(last));
-                let is_too_fast = since_ns < interval.saturating_mul(NS_PER_SECOND);
+                let is_too_fast = since_ns < interval.saturating_mul(SECOND_NS);
                 let interval = if is_too_fast { interval + SLOW_DOWN_SECONDS } else { interval };
                 sqlx::query(
                     "UPDATE device_codes SET last_poll_ns = $2, interval_seconds = $3 WHERE device_code_hash = $1",
@@ -203,7 +204,6 @@ impl Credentials {
     }
 }
 
-const NS_PER_SECOND: i64 = 1_000_000_000;
 /// RFC 8628, 3.5.
 const SLOW_DOWN_SECONDS: i64 = 5;
 /// RFC 8628, 6.1: no vowels, so no words; 20 to the power of 8 codes.

@@ -9,6 +9,7 @@ use super::grants::{Approval, Issued, end_family, insert_family};
 use super::scope::Scope;
 use crate::secrets::tokens::{hash, prefixed_token, random_uuid};
 use crate::{Actor, ControlError};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
 
 /// A registered client. Clients are public: they have no secret.
@@ -126,7 +127,7 @@ impl Credentials {
         let mut write = self.database.write().await?;
         // Used codes are kept for a day after their expiry, so that a second use is detected.
         sqlx::query("DELETE FROM oauth_codes WHERE expires_ns < $1")
-            .bind(actor.at_ns.saturating_sub(24 * 60 * 60 * 1_000_000_000))
+            .bind(actor.at_ns.saturating_sub(DAY_NS))
             .execute(write.on())
             .await?;
         sqlx::query(

@@ -8,6 +8,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, deco
 use serde::{Deserialize, Serialize};
 
 use crate::User;
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 
 /// The claims of a login.
@@ -71,7 +72,7 @@ impl Logins {
         at_ns: i64,
         life: Duration,
     ) -> Result<String, LoginError> {
-        let exp = at_ns / NS_PER_SECOND + life.as_secs() as i64;
+        let exp = at_ns / SECOND_NS + life.as_secs() as i64;
         let claims =
             Claims { user_id: user.id, email: user.email.clone(), epoch: user.session_epoch, sid, grant, aud, exp };
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(LoginError)
@@ -86,17 +87,15 @@ impl Logins {
         // The audience is checked against the request's path (`resource.rs`).
         validation.validate_aud = false;
         let claims = decode::<Claims>(token, &self.decoding, &validation).ok()?.claims;
-        (claims.exp > now_ns / NS_PER_SECOND).then_some(claims)
+        (claims.exp > now_ns / SECOND_NS).then_some(claims)
     }
 }
-
-const NS_PER_SECOND: i64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NOW: i64 = 1_800_000_000 * NS_PER_SECOND;
+    const NOW: i64 = 1_800_000_000 * SECOND_NS;
 
     fn user() -> User {
         let (email, name) = ("a@b.c".into(), "A".into());
@@ -120,8 +119,8 @@ mod tests {
     fn a_login_is_valid_for_seven_days() {
         let logins = Logins::new(&[1; 32]);
         let token = logins.issue(&user(), 1, NOW).unwrap();
-        let week = 7 * 24 * 60 * 60 * NS_PER_SECOND;
-        for (when, expected) in [(NOW, true), (NOW + week - NS_PER_SECOND, true), (NOW + week, false)] {
+        let week = 7 * 24 * 60 * 60 * SECOND_NS;
+        for (when, expected) in [(NOW, true), (NOW + week - SECOND_NS, true), (NOW + week, false)] {
             assert_eq!(logins.check(&token, when).map(|claims| claims.user_id), expected.then_some(7), "{when}");
         }
     }

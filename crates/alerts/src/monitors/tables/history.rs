@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use tidewatch_accounts::ControlError;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorState, MonitorTimings, from_row};
+use super::monitors::{MonitorResult, MonitorTimings, from_row};
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorOutcome, MonitorState};
 
 /// The results of a monitor on one UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,7 +304,6 @@ impl Monitors {
         to_ns: i64,
         width_ns: i64,
     ) -> Result<Vec<MonitorSums>, ControlError> {
-        const HOUR_NS: i64 = 3_600_000_000_000;
         // PostgreSQL sums integers to decimals.
         let sum = |what: &str, name: &str| format!("CAST(COALESCE(SUM({what}), 0) AS INTEGER) AS {name}");
         let integer = if self.database.engine() == tidewatch_accounts::Engine::Postgres { "BIGINT" } else { "INTEGER" };

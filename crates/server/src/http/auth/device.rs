@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 
-use super::{check_projects, rfc3339};
+use super::fields::{check_projects, rfc3339};
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use super::device::client_name;
-use super::{project_ids, rfc3339};
+use super::fields::{project_ids, rfc3339};
 use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::GrantView;

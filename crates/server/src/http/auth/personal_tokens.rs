@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use super::{check_name, check_projects, project_ids, rfc3339};
+use super::fields::{check_name, check_projects, project_ids, rfc3339};
 use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView};
@@ -15,6 +15,7 @@ use crate::http::gate::auth::{FreshLoginUser, LoginUser};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
 
 /// The user's personal access tokens, the newest first.
@@ -112,5 +113,3 @@ fn level(scopes: Option<&[String]>) -> Result<ScopeLevel, ApiError> {
     let levels = scopes.iter().map(|word| ScopeLevel::parse(word)).collect::<Option<Vec<_>>>();
     levels.and_then(|levels| levels.into_iter().max()).ok_or_else(wrong)
 }
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;

@@ -11,7 +11,7 @@ use axum::extract::{FromRef, FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
-use super::rfc3339;
+use super::fields::rfc3339;
 use crate::app::AppState;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;

@@ -228,7 +228,7 @@ async fn finish(
         }
     };
     if let Some(session) = sign_in.session {
-        return step_up(accounts, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
+        return step_up(accounts, &from, &provider, &profile, session, proved_ns, sign_in.redirect).await;
     }
     let actor = from.actor(&accounts.clock, profile.email.as_deref().unwrap_or(&profile.subject));
     let (user, needs_setup) =
@@ -272,7 +272,8 @@ async fn step_up(
     from: &ClientInfo,
     provider: &str,
     profile: &ProviderProfile,
-    (session, proved_ns): (i64, i64),
+    session: i64,
+    proved_ns: i64,
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
     let Some(user) = accounts.control.sign_in.user_of_identity(provider, &profile.subject).await? else {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::{passkeys, rfc3339};
+use super::fields::rfc3339;
+use super::passkeys;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::account::{available, check_password_of};

@@ -24,6 +24,7 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{ErrorBody, TooMany};
 use tidewatch_accounts::{Exchange, Exchanged, Issued, Poll};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Logout, Token};
 
@@ -104,7 +105,7 @@ async fn exchange(
     };
     let access_token = accounts.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
     // A repeated response has less than the whole life of the token left.
-    let age = accounts.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
+    let age = accounts.clock.now_ns().saturating_sub(issued.at_ns).max(0) / SECOND_NS;
     Ok(TokenAnswer {
         access_token,
         refresh_token: issued.refresh_token,

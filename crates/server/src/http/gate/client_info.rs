@@ -14,6 +14,7 @@ use crate::app::AppState;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::{Actor, User};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::redact::plain;
@@ -76,7 +77,7 @@ impl ClientInfo {
 
     /// Sets the session cookie with the response.
     pub fn keep_cookie(&self, value: &str, expires_ns: i64, now_ns: i64) {
-        self.cookies.set(Cookie::Session, value, expires_ns.saturating_sub(now_ns) / 1_000_000_000);
+        self.cookies.set(Cookie::Session, value, expires_ns.saturating_sub(now_ns) / SECOND_NS);
     }
 }
 

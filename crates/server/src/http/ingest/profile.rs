@@ -14,7 +14,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::RequestKind;
 
 use super::cors;
-use super::otlp::{accept, count_refused, project_of};
+use super::otlp::{count_refused, project_of, receive};
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::error::ExportError;
@@ -59,7 +59,7 @@ async fn response(
         count_refused(&accounts, &ingest, &process, RequestKind::Profile, &head, None, &refused);
         return ApiError::from(refused.error).into_response();
     };
-    match accept(&query, &ingest, &process, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body))
+    match receive(&query, &ingest, &process, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body))
         .await
     {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),

@@ -15,7 +15,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::RequestKind;
 
 use super::cors;
-use super::otlp::{accept, count_refused, project_of};
+use super::otlp::{count_refused, project_of, receive};
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::error::ExportError;
@@ -58,7 +58,7 @@ async fn report_response(
         return ApiError::from(refused.error).into_response();
     };
     // The content type is not checked: some clients send none.
-    match accept(&query, &ingest, &process, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
+    match receive(&query, &ingest, &process, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
             ingest.refused(project.number, RequestKind::Report, &refused);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
@@ -34,7 +35,7 @@ const FRAMEWORK: &str = "opentelemetry";
 /// Actions in the shop per second.
 const RATE: f64 = 3.0;
 /// Length of the traffic that is generated and then stored in one step.
-const PIECE_NS: u64 = 60 * 1_000_000_000;
+const PIECE_NS: u64 = MINUTE_NS as u64;
 
 /// Reasons for which a load ends early.
 enum Early {

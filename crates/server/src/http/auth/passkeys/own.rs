@@ -14,7 +14,7 @@ use crate::http::auth::bodies::passkeys::{
     AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
     PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
 };
-use crate::http::auth::check_name;
+use crate::http::auth::fields::check_name;
 use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};

@@ -1,8 +1,10 @@
-//! The measurements of notification rules: values of consecutive windows of time, from roll-ups where there are some.
+//! Values of consecutive windows of time, from roll-ups where there are some. One window and many run the same plans.
 //!
-//! An evaluation reads one window, a preview many; both run the same plans. The rules are in the crate `alerts`.
+//! - `counts`: records that arrived, and those that were refused or dropped. `issues`: occurrences of Issues. `served`:
+//!   requests and runs by Endpoint or Task. `search`: rows that meet a query. `ai_rows`: single rows of AI Traces, and
+//!   the costs of conversations.
 
-mod arrivals;
+mod ai_rows;
 mod counts;
 mod issues;
 mod search;
@@ -14,7 +16,7 @@ use crate::answer::Row;
 use crate::plans;
 use crate::time::{Buckets, Range};
 
-pub use arrivals::{AiRow, ai_rows, ai_rows_since, conversation_costs};
+pub use ai_rows::{AiRow, ai_rows, ai_rows_since, conversation_costs};
 pub use counts::{dropped, last_record, records};
 pub use issues::{IssueCount, exceptions, first_seen, issue_counts, issue_title, known_issues, regressed};
 pub use search::{SearchMeasure, measured, parsed_query};

@@ -1,38 +1,115 @@
 //! The states of monitors, and the words about their changes.
 
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_query::time;
 
-use crate::monitors::{MonitorChange, MonitorOutcome, MonitorRules, MonitorStanding, MonitorState};
+/// State of a monitor's target, from its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MonitorState {
+    /// The latest results are good.
+    Up,
+    /// As many consecutive results as its threshold were bad.
+    Down,
+    /// Nothing is known yet, or it is paused.
+    Unknown,
+}
 
-/// The rules of every monitor.
-#[derive(Debug, Clone, Copy)]
-pub struct Rules;
+impl MonitorState {
+    /// The name on the wire and in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            MonitorState::Up => "up",
+            MonitorState::Down => "down",
+            MonitorState::Unknown => "unknown",
+        }
+    }
 
-impl MonitorRules for Rules {
-    /// WIRE 6: down only after `failure_threshold` consecutive bad results. One good result ends it. A check that was
-    /// not made changes nothing.
-    fn next(
-        &self,
-        standing: MonitorStanding,
-        outcome: MonitorOutcome,
-        failure_threshold: i64,
-        at_ns: i64,
-    ) -> MonitorStanding {
+    pub(super) fn of_name(name: &str) -> MonitorState {
+        match name {
+            "up" => MonitorState::Up,
+            "down" => MonitorState::Down,
+            _ => MonitorState::Unknown,
+        }
+    }
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MonitorOutcome {
+    /// It is as it should be.
+    Up,
+    /// It is not.
+    Down,
+    /// The check was not made.
+    Missed,
+}
+
+impl MonitorOutcome {
+    /// The name on the wire and in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            MonitorOutcome::Up => "up",
+            MonitorOutcome::Down => "down",
+            MonitorOutcome::Missed => "missed",
+        }
+    }
+
+    pub(super) fn of_name(name: &str) -> MonitorOutcome {
+        match name {
+            "up" => MonitorOutcome::Up,
+            "down" => MonitorOutcome::Down,
+            _ => MonitorOutcome::Missed,
+        }
+    }
+}
+
+/// State of a monitor, derived from its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MonitorStanding {
+    /// The state.
+    pub state: MonitorState,
+    /// Consecutive bad results.
+    pub failures: i64,
+    /// Time since which it has the state, nanoseconds since the epoch.
+    pub since_ns: i64,
+}
+
+impl MonitorStanding {
+    /// The standing after a result. WIRE 6: down only after `failure_threshold` consecutive bad results. One good result
+    /// ends it. A check that was not made changes nothing.
+    #[must_use]
+    pub(super) fn after(self, outcome: MonitorOutcome, failure_threshold: i64, at_ns: i64) -> MonitorStanding {
         let (state, failures) = match outcome {
-            MonitorOutcome::Missed => return standing,
+            MonitorOutcome::Missed => return self,
             MonitorOutcome::Up => (MonitorState::Up, 0),
             MonitorOutcome::Down => {
-                let failures = standing.failures.saturating_add(1);
-                let state = if failures >= failure_threshold { MonitorState::Down } else { standing.state };
+                let failures = self.failures.saturating_add(1);
+                let state = if failures >= failure_threshold { MonitorState::Down } else { self.state };
                 (state, failures)
             }
         };
-        let since_ns = if state == standing.state { standing.since_ns } else { at_ns };
+        let since_ns = if state == self.state { self.since_ns } else { at_ns };
         MonitorStanding { state, failures, since_ns }
     }
+}
 
-    fn words(&self, change: &MonitorChange) -> (String, String) {
-        let MonitorChange { name, before, after, reason, .. } = change;
+/// A change of the state of a monitor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MonitorChange {
+    /// Name of the monitor.
+    pub name: String,
+    /// The state before.
+    pub before: MonitorStanding,
+    /// The state since.
+    pub after: MonitorStanding,
+    /// Reason of the change; empty for a recovery.
+    pub reason: String,
+}
+
+impl MonitorChange {
+    /// Subject and body of the notification about the change.
+    pub(super) fn words(&self) -> (String, String) {
+        let MonitorChange { name, before, after, reason } = self;
         if after.state == MonitorState::Down {
             let at = time::to_rfc3339(after.since_ns);
             let failures = match after.failures {
@@ -53,7 +130,7 @@ impl MonitorRules for Rules {
 
 /// A duration in its two largest units.
 fn duration(duration_ns: i64) -> String {
-    let seconds = duration_ns.max(0) / time::SECOND;
+    let seconds = duration_ns.max(0) / SECOND_NS;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
@@ -81,7 +158,7 @@ mod tests {
                 'd' => MonitorOutcome::Down,
                 _ => MonitorOutcome::Missed,
             };
-            standing = Rules.next(standing, outcome, failure_threshold, at as i64 + 1);
+            standing = standing.after(outcome, failure_threshold, at as i64 + 1);
             states.push(match standing.state {
                 MonitorState::Up => 'U',
                 MonitorState::Down => 'D',
@@ -111,15 +188,13 @@ mod tests {
 
     #[test]
     fn the_words_say_what_and_since_when() {
-        const START: i64 = 1_780_315_200 * time::SECOND;
+        const START: i64 = 1_780_315_200 * SECOND_NS;
         let change = |before: MonitorState, after: MonitorState, failures, reason: &str| MonitorChange {
             name: "Checkout".into(),
-            check_type: "http".into(),
             before: MonitorStanding { state: before, failures: 0, since_ns: START },
-            after: MonitorStanding { state: after, failures, since_ns: START + 754 * time::SECOND },
+            after: MonitorStanding { state: after, failures, since_ns: START + 754 * SECOND_NS },
             reason: reason.into(),
         };
-        let words = |change: MonitorChange| Rules.words(&change);
         let (up, down, unknown) = (MonitorState::Up, MonitorState::Down, MonitorState::Unknown);
         for (change, subject, body) in [
             (
@@ -139,10 +214,10 @@ mod tests {
                 "Down for 12 min, since 2026-06-01T12:00:00Z.",
             ),
         ] {
-            assert_eq!(words(change), (subject.to_owned(), body.to_owned()));
+            assert_eq!(change.words(), (subject.to_owned(), body.to_owned()));
         }
         for (seconds, expected) in [(5, "5 s"), (60, "1 min"), (3660, "1 h 1 min"), (90_000, "1 d 1 h"), (-5, "0 s")] {
-            assert_eq!(duration(seconds * time::SECOND), expected);
+            assert_eq!(duration(seconds * SECOND_NS), expected);
         }
     }
 

@@ -1,15 +1,8 @@
 //! Makes the checks of monitors. One node at a time does, by a lease.
 //!
-//! - [`probe`]: one check, which `tidewatch_probes` makes. [`requests`]: its request from the configuration.
-//!   [`browser`]: a check by a browser, without the values of its secrets.
-//!
 //! A check holds a permit while it runs, and no monitor is checked twice at the same time; what finds no permit waits
 //! for the next look at the schedule, where only its latest time counts. So nothing piles up. A result is stored with
 //! what follows from it in one transaction that checks the lease, so two nodes never report one change twice.
-
-mod browser;
-pub mod probe;
-mod requests;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,29 +10,34 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tidewatch_accounts::ControlError;
-use tidewatch_alerts::monitors::heartbeat::{Heartbeat, missed_deadline_ns};
-use tidewatch_alerts::monitors::rules::Rules;
-use tidewatch_alerts::monitors::views::CheckType;
-use tidewatch_alerts::monitors::{
-    Lease, MonitorOutcome, MonitorResult, MonitorSlot, MonitorTimings, ScheduledMonitor, schedule,
-};
-use tidewatch_journal::heartbeat::Heartbeat as Liveness;
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
 use tidewatch_runtime::background::HeartbeatGuard;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::app::App;
+use super::heartbeat::{Heartbeat, missed_deadline_ns};
+use super::probe::Prober;
+use super::views::CheckType;
+use super::{Lease, MonitorOutcome, MonitorResult, MonitorSlot, Monitors, ScheduledMonitor, schedule};
 
 const LEASE: &str = "monitors";
 
+/// The work of a node that checks monitors.
+#[derive(Clone)]
+pub struct Checker {
+    /// Monitors.
+    pub monitors: Monitors,
+    /// Makes single checks.
+    pub prober: Arc<Prober>,
+    /// The name of this node in the lease.
+    pub holder: String,
+}
+
 /// Makes the checks that are due, until `stopped`.
-pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let running = HeartbeatGuard(Liveness::new("monitors"));
-    app.process.background.add(&running.0);
+pub async fn run(checker: Checker, running: HeartbeatGuard, mut stopped: watch::Receiver<bool>) {
     let mut scheduler = Scheduler {
-        app,
+        checker,
         permits: Arc::new(Semaphore::new(limits::MONITORS_CONCURRENT)),
         running: Arc::default(),
         checks: JoinSet::new(),
@@ -62,7 +60,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 }
 
 struct Scheduler {
-    app: Arc<App>,
+    checker: Checker,
     permits: Arc<Semaphore>,
     /// The monitors that are being checked.
     running: Arc<Mutex<HashSet<i64>>>,
@@ -79,8 +77,8 @@ impl Scheduler {
     /// Begins the checks that are due.
     async fn look(&mut self) -> Result<(), ControlError> {
         while self.checks.try_join_next().is_some() {}
-        let scheduled = self.app.alerts.monitors.scheduled_monitors().await?;
-        let (now_ns, uptime) = self.app.process.clock.both();
+        let scheduled = self.checker.monitors.scheduled_monitors().await?;
+        let (now_ns, uptime) = self.checker.prober.clock.both();
         self.notice_jump(now_ns, uptime);
         if scheduled.is_empty() || !self.lease(now_ns).await? {
             return Ok(());
@@ -113,16 +111,10 @@ impl Scheduler {
         if (length_ns / 2..=length_ns).contains(&left_ns) {
             return Ok(true);
         }
-        let before_ns = self.app.accounts.control.database().lease_until(LEASE).await?;
+        let database = &self.checker.monitors.database;
+        let before_ns = database.lease_until(LEASE).await?;
         let until_ns = now_ns.saturating_add(length_ns);
-        if !self
-            .app
-            .accounts
-            .control
-            .database()
-            .take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, until_ns)
-            .await?
-        {
+        if !database.take_lease(LEASE, &self.checker.holder, now_ns, until_ns).await? {
             self.leased_until_ns = i64::MIN;
             return Ok(false);
         }
@@ -139,7 +131,7 @@ impl Scheduler {
     fn begin(&mut self, monitor: ScheduledMonitor, now_ns: i64) {
         let ScheduledMonitor { id, interval_seconds, slot_ns: done_ns, .. } = monitor;
         let is_browser = monitor.check_type == CheckType::Browser.name();
-        if is_browser && self.app.alerting.browser.is_off() {
+        if is_browser && self.checker.prober.browser.is_off() {
             return;
         }
         let Some(slot_ns) = schedule::due_ns(id, interval_seconds, done_ns, now_ns) else { return };
@@ -147,16 +139,16 @@ impl Scheduler {
             return;
         }
         let Ok(permit) = self.permits.clone().try_acquire_owned() else { return };
-        let browser = if is_browser { self.app.alerting.browser.permit() } else { None };
+        let browser = if is_browser { self.checker.prober.browser.permit() } else { None };
         if is_browser && browser.is_none() {
             return;
         }
         self.running.lock().insert(id);
-        let (app, running, holder) = (self.app.clone(), self.running.clone(), self.app.accounts.lease_holder.clone());
+        let (checker, running) = (self.checker.clone(), self.running.clone());
         self.checks.spawn(async move {
             let missed = schedule::missed(interval_seconds, done_ns, slot_ns);
-            let slot = MonitorSlot { lease: Lease { name: LEASE, holder: &holder }, slot_ns, missed };
-            if let Err(error) = check(&app, id, &slot).await {
+            let slot = MonitorSlot { lease: Lease { name: LEASE, holder: &checker.holder }, slot_ns, missed };
+            if let Err(error) = checker.check(id, &slot).await {
                 tracing::error!(monitor = id, %error, "the result of a monitor cannot be stored: {error}");
             }
             running.lock().remove(&id);
@@ -178,51 +170,33 @@ impl Scheduler {
             to_rfc3339(ping_ns),
             to_rfc3339(deadline_ns)
         );
-        let result = unmeasured(now_ns, MonitorOutcome::Down, reason);
-        let lease = Lease { name: LEASE, holder: &self.app.accounts.lease_holder };
+        let result = MonitorResult::unmeasured(now_ns, MonitorOutcome::Down, reason);
+        let lease = Lease { name: LEASE, holder: &self.checker.holder };
         let slot = MonitorSlot { lease, slot_ns: deadline_ns, missed: Vec::new() };
-        self.app.alerts.monitors.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
+        self.checker.monitors.record_monitor_result(id, &result, Some(&slot)).await?;
         Ok(())
     }
 
     /// Gives up what runs, and the lease: another node continues at once.
     async fn end(mut self) {
         self.checks.shutdown().await;
-        let now_ns = self.app.process.clock.now_ns();
+        let now_ns = self.checker.prober.clock.now_ns();
         if self.leased_until_ns > now_ns
-            && let Err(error) = self
-                .app
-                .accounts
-                .control
-                .database()
-                .take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, now_ns)
-                .await
+            && let Err(error) =
+                self.checker.monitors.database.take_lease(LEASE, &self.checker.holder, now_ns, now_ns).await
         {
             tracing::warn!(%error, "the lease of monitors ends by itself: {error}");
         }
     }
 }
 
-/// Makes a check and stores its result.
-async fn check(app: &App, id: i64, slot: &MonitorSlot<'_>) -> Result<(), ControlError> {
-    let Some(monitor) = app.alerts.monitors.any_monitor(id).await? else { return Ok(()) };
-    let result = probe::probe(app, &monitor).await;
-    app.alerts.monitors.record_monitor_result(id, &result, Some(slot), &Rules).await?;
-    Ok(())
-}
-
-/// A result without durations.
-pub fn unmeasured(at_ns: i64, outcome: MonitorOutcome, reason: String) -> MonitorResult {
-    MonitorResult {
-        id: 0,
-        at_ns,
-        outcome,
-        reason,
-        status_code: None,
-        trace_id: String::new(),
-        timings: MonitorTimings::default(),
-        tls_expires_ns: None,
-        output: String::new(),
+impl Checker {
+    /// Makes a check and stores its result.
+    async fn check(&self, id: i64, slot: &MonitorSlot<'_>) -> Result<(), ControlError> {
+        let Some(monitor) = self.monitors.any_monitor(id).await? else { return Ok(()) };
+        let result = self.prober.probe(&monitor).await;
+        self.monitors.record_monitor_result(id, &result, Some(slot)).await?;
+        Ok(())
     }
 }
 

@@ -1,7 +1,8 @@
-//! AI Traces that arrived, and what their conversations cost.
+//! Single rows of AI Traces, and the costs of their conversations.
 
 use std::collections::HashMap;
 
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
 
@@ -9,12 +10,11 @@ use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans::{self, Window};
-use crate::time::{DAY, Range};
+use crate::time::Range;
 use crate::views::ai::AiFlag;
 use crate::{ai_flags, filters, ids};
-use tidewatch_limits as limits;
 
-/// A row of AI Traces that a rule evaluates.
+/// A row of AI Traces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AiRow {
     /// Its id.
@@ -37,40 +37,48 @@ pub struct AiRow {
 
 const COLUMNS: [&str; 7] = ["row_id", "name", "time", "total_cost", "conversation_id", "flags", "flagged_terms"];
 /// Output column of the plan.
-const COST: &str = "rule_cost";
+const COST: &str = "windows_cost";
 
-/// Rows that a rule of single rows can fire for.
-fn matter(least_cost: Option<f64>, flagged: bool) -> Filter {
+/// Rows that cost at least `least_cost`, or have flagged content.
+fn costly_or_flagged(least_cost: Option<f64>, flagged: bool) -> Filter {
     let dear = least_cost.map(|cost| Filter::Compare { column: "total_cost", op: Op::Ge, value: Value::F64(cost) });
     let flagged = flagged.then(|| ai_flags::any_of(&[AiFlag::FlaggedContent]));
     Filter::Any(dear.into_iter().chain(flagged).collect())
 }
 
-/// The stored rows with these ids. `times`: the range of their times.
+/// The stored rows with these ids, at most `rows_max`, the earliest. `times`: the range of their times.
 pub async fn ai_rows(
     executor: &Executor,
     project: u32,
     row_ids: &[[u8; 16]],
     times: Range,
+    rows_max: usize,
 ) -> Result<Vec<AiRow>, QueryError> {
-    read(executor, project, times, filters::ids("row_id", row_ids.iter().copied())).await
+    read(executor, project, times, filters::ids("row_id", row_ids.iter().copied()), rows_max).await
 }
 
-/// Rows in a range that cost at least `least_cost`, or have flagged content; at most
-/// [`limits::RULE_ARRIVALS_MAX`], the earliest.
+/// Rows in a range that cost at least `least_cost`, or, if `flagged`, have flagged content; at most `rows_max`, the
+/// earliest.
 pub async fn ai_rows_since(
     executor: &Executor,
     project: u32,
     range: Range,
     least_cost: Option<f64>,
     flagged: bool,
+    rows_max: usize,
 ) -> Result<Vec<AiRow>, QueryError> {
-    read(executor, project, range, matter(least_cost, flagged)).await
+    read(executor, project, range, costly_or_flagged(least_cost, flagged), rows_max).await
 }
 
-async fn read(executor: &Executor, project: u32, range: Range, filter: Filter) -> Result<Vec<AiRow>, QueryError> {
+async fn read(
+    executor: &Executor,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    rows_max: usize,
+) -> Result<Vec<AiRow>, QueryError> {
     let order = vec![plans::ascending("time")];
-    let window = Window::first(limits::RULE_ARRIVALS_MAX);
+    let window = Window::first(rows_max);
     let plan = plans::rows(Table::AiTraces, &[project], range, filter, COLUMNS.to_vec(), order, window);
     let row = |row: Row<'_>| AiRow {
         row_id: row.id16("row_id"),
@@ -93,7 +101,7 @@ pub async fn conversation_costs(
     to: i64,
     only: Option<&[String]>,
 ) -> Result<HashMap<String, f64>, QueryError> {
-    let range = Range { from: to.saturating_sub(DAY), to };
+    let range = Range { from: to.saturating_sub(DAY_NS), to };
     let filter = only.map_or(Filter::True, |only| filters::strings("conversation_id", only));
     let keys = vec![Key::column("conversation_id")];
     let aggregates = vec![Function::Sum("total_cost").named(COST)];

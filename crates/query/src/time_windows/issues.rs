@@ -18,9 +18,9 @@ use tidewatch_limits as limits;
 /// The column with the hash of the Issue.
 const GROUP: &str = "group";
 /// Output columns of the plans.
-const COUNT: &str = "rule_count";
-const FIRST: &str = "rule_first";
-const LAST: &str = "rule_last";
+const COUNT: &str = "windows_count";
+const FIRST: &str = "windows_first";
+const LAST: &str = "windows_last";
 
 /// The occurrences of an Issue in a window.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,6 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
 use tidewatch_accounts::Project;
-use tidewatch_limits as limits;
 
 /// Measure of served requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,20 +56,21 @@ impl Served {
 }
 
 /// Output columns of the plan.
-const TOTAL: &str = "rule_total";
-const SERVER_ERRORS: &str = "rule_server_errors";
-const ERRORS: &str = "rule_errors";
-const TIMED: &str = "rule_timed";
-const QUANTILES: &str = "rule_quantiles";
+const TOTAL: &str = "windows_total";
+const SERVER_ERRORS: &str = "windows_server_errors";
+const ERRORS: &str = "windows_errors";
+const TIMED: &str = "windows_timed";
+const QUANTILES: &str = "windows_quantiles";
 
 /// Measures every Endpoint or Task, or only `name`, in each window. Those with most records are first; beyond
-/// [`limits::RULE_SUBJECTS_MAX`] names they are left out.
+/// `names_max` names they are left out.
 pub async fn served(
     executor: &Executor,
     project: &Project,
     kind: ServedKind,
     windows: Windows,
     name: Option<&str>,
+    names_max: usize,
 ) -> Result<Vec<Served>, QueryError> {
     let is_endpoints = kind == ServedKind::Endpoints;
     let table = if is_endpoints { Table::Endpoints } else { Table::Tasks };
@@ -131,7 +131,7 @@ pub async fn served(
             names += 1;
             last.clone_from(&one.name);
         }
-        names <= limits::RULE_SUBJECTS_MAX
+        names <= names_max
     });
     Ok(found)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tidewatch_alerts::monitors::config::BrowserConfig;
-use tidewatch_alerts::monitors::secrets::MASK;
+use super::config::BrowserConfig;
+use super::secrets::MASK;
 use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_probes::browser::job::{Job, Report};
 use tidewatch_probes::connection::Observed;

@@ -1,23 +1,24 @@
 //! Records that arrived, and records and requests that the server refused or dropped.
 
 use tidewatch_domain::project::DropReason;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{Filter, Function};
 use tidewatch_store::tables::Table;
 
 use super::{Windows, grouped};
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{DAY, Range};
+use crate::time::Range;
 use crate::{filters, plans};
 
 /// Output column of the plans.
-const COUNT: &str = "rule_count";
-const LAST: &str = "rule_last";
+const COUNT: &str = "windows_count";
+const LAST: &str = "windows_last";
 
 /// Days after which a project that sends nothing counts as one that never sent.
 const SILENT_DAYS: i64 = 31;
 
-/// Drops that the project or the protocol wants: they are no reason to notify.
+/// Drops that the project or the protocol wants: they are no loss.
 const WANTED: [DropReason; 6] = [
     DropReason::Sampled,
     DropReason::Healthcheck,
@@ -75,7 +76,7 @@ pub async fn last_record(
     to: i64,
     quiet: i64,
 ) -> Result<Option<i64>, QueryError> {
-    for back in [quiet, SILENT_DAYS * DAY] {
+    for back in [quiet, SILENT_DAYS * DAY_NS] {
         let mut last: Option<i64> = None;
         for table in tables(kind) {
             let range = Range { from: to.saturating_sub(back), to: i64::MAX };

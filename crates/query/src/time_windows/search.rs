@@ -22,9 +22,9 @@ pub enum SearchMeasure {
 }
 
 /// Output columns of the plan.
-const TOTAL: &str = "rule_total";
-const ERRORS: &str = "rule_errors";
-const QUANTILE: &str = "rule_quantile";
+const TOTAL: &str = "windows_total";
+const ERRORS: &str = "windows_errors";
+const QUANTILE: &str = "windows_quantile";
 
 /// Checks a query of the query language. Fails like [`language::filter`].
 pub fn parsed_query(kind: RowKind, query: &str) -> Result<Filter, QueryError> {

@@ -1,13 +1,11 @@
 //! The requests of checks, from the configurations of monitors.
 
+use super::config::{Auth, AuthKind, DnsConfig, HttpConfig, RecordType, TcpConfig, TlsConfig, server_address};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use tidewatch_alerts::monitors::config::{
-    Auth, AuthKind, DnsConfig, HttpConfig, RecordType, TcpConfig, TlsConfig, server_address,
-};
 use tidewatch_probes::dns::{self, DnsRequest};
 use tidewatch_probes::http::HttpRequest;
 use tidewatch_probes::tcp::{TcpRequest, TlsRequest};
