@@ -131,8 +131,8 @@ on_both! {
             email: "a@example.com".into(), name: "A".into(), password_hash: "none".into(), organization_name: "A".into(),
             timezone: "UTC".into(), project_name: "a".into(), framework: "opentelemetry".into(),
         };
-        first.register(&by, &account).await.expect("an account");
-        let project = first.all_projects().into_iter().next().expect("a project");
+        first.people.register(&by, &account).await.expect("an account");
+        let project = first.projects.all_projects().into_iter().next().expect("a project");
         let new = NewMonitor {
             name: "a".into(), check_type: "http".into(), is_enabled: true, interval_seconds: 30, timeout_seconds: 10,
             failure_threshold: 1, period_seconds: 0, grace_seconds: 0, config: json!({}),
