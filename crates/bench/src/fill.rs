@@ -206,8 +206,8 @@ fn make_account(folder: &Path) -> anyhow::Result<()> {
     };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let control = Control::open(&location, sealer).await?;
-        let (_, project) = control.register(&by, &account).await?;
-        control.close().await;
+        let (_, project) = control.people.register(&by, &account).await?;
+        control.database().close().await;
         ensure!(project.number == PROJECT, "the first project has the number {}", project.number);
         Ok(())
     })

@@ -58,7 +58,7 @@ pub async fn list(
 /// All deploys of a project, ascending by time.
 pub async fn all(context: &QueryContext, project: u32) -> Result<Vec<WentLive>, QueryError> {
     let (first, reported) =
-        tokio::try_join!(context.control.first_versions(project), context.control.deploys(project))?;
+        tokio::try_join!(context.projects.first_versions(project), context.projects.deploys(project))?;
     Ok(merged(first, reported))
 }
 
@@ -77,10 +77,10 @@ pub async fn report(
             let key = |of: &Deploy| (of.service.clone(), of.environment.clone(), of.version.clone());
             key(known) == key(&deploy) && within(known.deployed_ns, now, limits::DEPLOY_REPEAT)
         };
-        let known = context.control.deploys(project.number).await?.into_iter().rfind(is_repeated);
+        let known = context.projects.deploys(project.number).await?.into_iter().rfind(is_repeated);
         deploy.deployed_ns = known.map_or(deploy.deployed_ns, |known| known.deployed_ns);
     }
-    context.control.report_deploy(actor, project, &deploy).await?;
+    context.projects.report_deploy(actor, project, &deploy).await?;
     let stored = all(context, project.number).await?.into_iter().find(|one| one.is_reported && one.deploy == deploy);
     Ok(view(stored.unwrap_or(WentLive { deploy, first_ns: None, is_reported: true, previous: None })))
 }

@@ -193,7 +193,7 @@ impl EntityKind for Endpoint {
     }
 
     async fn ranking_context(executor: &Executor, project: &Project) -> Result<Bands, QueryError> {
-        let slow = executor.context.control.slow_endpoints(project.number).await?;
+        let slow = executor.context.projects.slow_endpoints(project.number).await?;
         let offset_ns = |(name, slow): (String, SlowEndpoint)| (name, slow.offset_ms.saturating_mul(1_000_000));
         Ok(Bands { common: ApdexBands::impact(0), offsets: slow.into_iter().map(offset_ns).collect() })
     }
@@ -394,7 +394,7 @@ const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 /// `GET /api/endpoints/slow`: the accepted slow offset of an Endpoint, 0 when none was set.
 pub async fn slow(executor: &Executor, project: &Project, endpoint: String) -> Result<SlowOffset, QueryError> {
     let number = project.number;
-    let slow = executor.context.control.slow_endpoint(number, &endpoint).await?;
+    let slow = executor.context.projects.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }
@@ -413,6 +413,6 @@ pub async fn set_slow(
         return Err(QueryError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
-    executor.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
+    executor.context.projects.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ControlError;
 use crate::secrets::seal::Sealer;
-use crate::tokens::{hash, prefixed_token};
+use crate::secrets::tokens::{hash, prefixed_token};
 use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 

@@ -48,6 +48,6 @@ impl Monitors {
 
     /// The room over the database of these queries.
     pub fn of(context: &QueryContext) -> Monitors {
-        Monitors::new(context.control.database())
+        Monitors::new(&context.database)
     }
 }

@@ -42,6 +42,6 @@ impl Rules {
 
     /// The room over the database of these queries.
     pub fn of(context: &QueryContext) -> Rules {
-        Rules::new(context.control.database())
+        Rules::new(&context.database)
     }
 }

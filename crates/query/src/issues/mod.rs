@@ -295,7 +295,7 @@ async fn add_decisions(
 ) -> Result<(), QueryError> {
     let hashes: Vec<u64> = found.iter().map(|group| group.hash).collect();
     let (standings, assignees) = tokio::try_join!(standing::of(executor, project, families, &hashes), async {
-        Ok(executor.context.control.issue_assignees(project).await?)
+        Ok(executor.context.projects.issue_assignees(project).await?)
     })?;
     for group in found {
         group.standing = standings.get(&group.hash).copied();

@@ -125,7 +125,7 @@ pub async fn regressed(
     let families = Families::load(executor, project).await?;
     let hashes: Vec<u64> = match only {
         Some(hashes) => families.primaries(hashes),
-        None => executor.context.control.issue_decisions(project).await?.into_keys().collect(),
+        None => executor.context.projects.issue_decisions(project).await?.into_keys().collect(),
     };
     if hashes.is_empty() {
         return Ok(Vec::new());

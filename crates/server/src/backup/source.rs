@@ -59,7 +59,7 @@ impl Source for Serving {
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
-        Ok(self.runtime.block_on(self.accounts.control.copy_to(to))?)
+        Ok(self.runtime.block_on(self.accounts.control.database().copy_to(to))?)
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {

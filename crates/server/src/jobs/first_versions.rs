@@ -24,14 +24,14 @@ const FIRST: &str = "first";
 /// Looks for versions that were not stored before the process ended, then stores new ones as they arrive, until
 /// `stopped`.
 pub async fn run(query: Arc<QueryContext>, ingest: Arc<Ingest>, mut stopped: watch::Receiver<bool>) {
-    for project in query.control.all_projects() {
+    for project in query.projects.all_projects() {
         match counted(&query, &ingest, project.number).await {
             Ok(seen) => ingest.pipeline.first_versions.add(seen),
             Err(error) => tracing::warn!(%error, "cannot look for versions of {}: {error}", project.id),
         }
     }
     loop {
-        let stored = ingest.pipeline.first_versions.store(&query.control).await;
+        let stored = ingest.pipeline.first_versions.store(&query.projects).await;
         let failed = stored.inspect_err(|error| tracing::error!("first versions are not stored yet: {error}")).is_err();
         tokio::select! {
             () = ingest.pipeline.first_versions.arrived(), if !failed => {}
@@ -39,7 +39,7 @@ pub async fn run(query: Arc<QueryContext>, ingest: Arc<Ingest>, mut stopped: wat
             _ = stopped.wait_for(|stop| *stop) => break,
         }
     }
-    if let Err(error) = ingest.pipeline.first_versions.store(&query.control).await {
+    if let Err(error) = ingest.pipeline.first_versions.store(&query.projects).await {
         tracing::error!("first versions are not stored; the next start looks for them: {error}");
     }
 }
@@ -59,7 +59,7 @@ async fn counted(query: &Arc<QueryContext>, ingest: &Ingest, project: u32) -> Re
         version: sender.version.to_owned(),
         first_ns,
     };
-    let stored = query.control.first_versions(project).await?;
+    let stored = query.projects.first_versions(project).await?;
     let stored: HashSet<(&str, &str)> = stored.iter().map(|one| (one.service.as_str(), one.version.as_str())).collect();
     let is_new = |sender: &Sender<'_>| {
         let Sender { service, environment, version, .. } = *sender;

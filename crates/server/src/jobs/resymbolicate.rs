@@ -106,7 +106,7 @@ pub async fn run(
 /// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
 /// Blocks.
 fn process(query: &QueryContext, ingest: &Ingest, queued: QueuedProject, stop: &dyn Fn() -> bool) {
-    if let Some(project) = query.control.project_by_id(queued.project)
+    if let Some(project) = query.projects.project_by_id(queued.project)
         && let Err(error) = resolve_again(query, ingest, &project, stop)
     {
         tracing::error!(%error, "stack traces cannot be resolved again: {error}");

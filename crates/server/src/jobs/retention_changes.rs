@@ -45,13 +45,13 @@ pub async fn run(query: Arc<QueryContext>, ingest: Arc<Ingest>, mut stopped: wat
 pub fn apply(query: &QueryContext, ingest: &Ingest, tidied: &TidiedFor) -> anyhow::Result<()> {
     let store = &query.store;
     let purged = store.purged()?;
-    let retention = retention_of(&query.control, &purged);
+    let retention = retention_of(&query.projects, &purged);
     let now = Some((day_of(query.clock.now_ns()), retention.deleted_projects.clone()));
     let before = std::mem::replace(&mut *tidied.0.lock(), now.clone());
     ingest.durable_store.tidy_journal(before != now);
     store.set_project_retention(retention);
     let delay_ns = i64::try_from(limits::PURGE_DELAY.as_nanos()).unwrap_or(i64::MAX);
-    for deleted in query.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
+    for deleted in query.projects.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
         if let Some(id) = deleted.id {
             ingest.symbols.remove_all(id)?;
         }

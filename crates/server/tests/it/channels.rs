@@ -49,7 +49,7 @@ async fn first(harness: &Harness, project: &Project) -> Value {
 }
 
 fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notification {
-    let project = harness.app().accounts.control.all_projects().remove(0);
+    let project = harness.app().accounts.control.projects.all_projects().remove(0);
     let at_ns = harness.app().process.clock.now_ns();
     let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE_NS, value: minute as f64 };
     Notification {
@@ -109,7 +109,7 @@ on_both! {
         let path = format!("/{id}");
         let changed = call(&harness, &project, "PUT", &path, &json!({ "name": "Renamed", "config": config })).await;
         assert_eq!(changed.expect(200).json()["config"]["method"], "PUT");
-        let number = harness.app().accounts.control.all_projects()[0].number;
+        let number = harness.app().accounts.control.projects.all_projects()[0].number;
         let stored = harness.app().alerting.rooms.channels.channel(number, id).await.expect("a channel");
         let expected = json!({
             "url": "https://a.example/hook", "method": "PUT", "secret": "s3cret-1", "headers": { "X-Key": "s3cret-3" },

@@ -108,7 +108,7 @@ async fn a_version_that_was_not_stored_is_found_at_the_next_start() {
     let path = format!("sqlite://{}", harness.data().join("control.sqlite").display());
     let mut control = SqliteConnection::connect(&path).await.expect("the control database");
     control.execute("DELETE FROM first_versions").await.expect("they are deleted");
-    control.close().await.expect("it is closed");
+    control.database().close().await.expect("it is closed");
     harness.start_again().await;
     let all = json!({ "fromDate": "2026-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z" });
     loop {

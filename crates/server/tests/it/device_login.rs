@@ -195,7 +195,7 @@ on_both! {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..20 {
             let (app, by, token) = (app.clone(), by.clone(), token.clone());
-            tasks.spawn(async move { app.accounts.control.refresh_grant(&by, &token, None, None).await.unwrap().refresh_token });
+            tasks.spawn(async move { app.accounts.control.credentials.refresh_grant(&by, &token, None, None).await.unwrap().refresh_token });
         }
         let given: std::collections::BTreeSet<String> = tasks.join_all().await.into_iter().collect();
         assert_eq!(given.len(), 1, "one successor for all");

@@ -33,8 +33,8 @@ impl Outbox {
             project_name: "first".to_owned(),
             framework: "opentelemetry".to_owned(),
         };
-        control.register(&actor(), &account).await.expect("an account");
-        let project = control.all_projects().remove(0);
+        control.people.register(&actor(), &account).await.expect("an account");
+        let project = control.projects.all_projects().remove(0);
         Outbox { channels: Channels::new(control.database()), project }
     }
 

@@ -128,11 +128,11 @@ on_both! {
         let mut last = String::new();
         for at in 1..limits::UNUSED_CLIENTS_MAX {
             let by = Actor { at_ns: START + at, ..app.accounts.by_server() };
-            last = app.accounts.control.register_client(&by, "many", &uris).await.expect("registered").id;
+            last = app.accounts.control.credentials.register_client(&by, "many", &uris).await.expect("registered").id;
         }
         assert!(is_known(&first).await, "there is room for this many");
         let by = Actor { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.accounts.by_server() };
-        app.accounts.control.register_client(&by, "one too many", &uris).await.expect("registered");
+        app.accounts.control.credentials.register_client(&by, "one too many", &uris).await.expect("registered");
         assert!(!is_known(&first).await, "the oldest gave way");
         assert!(is_known(&last).await);
         clock.store(START + 24 * 3600 * SECOND_NS + 2 * SECOND_NS, Ordering::Relaxed);

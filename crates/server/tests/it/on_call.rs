@@ -117,9 +117,16 @@ impl Desk {
         let project = app
             .accounts
             .control
+            .credentials
             .project_by_token(&self.project.token, app.process.clock.now_ns())
             .expect("the project");
-        let sealed = app.accounts.control.sealer().seal("notification target", &config.to_string()).expect("a sealer");
+        let sealed = app
+            .accounts
+            .control
+            .database()
+            .sealer()
+            .seal("notification target", &config.to_string())
+            .expect("a sealer");
         sqlx::query_scalar(
             "INSERT INTO notification_channels (project, name, channel_type, config_sealed, created_ns, updated_ns) \
              VALUES ($1, 'a channel', $2, $3, 0, 0) RETURNING id",
@@ -210,8 +217,9 @@ impl Desk {
         .await
         .expect("a read");
         let app = self.harness.app();
-        let open =
-            |sealed: &String| app.accounts.control.sealer().open("notification target", sealed).expect("the key");
+        let open = |sealed: &String| {
+            app.accounts.control.database().sealer().open("notification target", sealed).expect("the key")
+        };
         sealed.iter().map(|one| serde_json::from_str(&open(one)).expect("JSON")).collect()
     }
 
@@ -229,8 +237,8 @@ pub async fn member(harness: &Harness, organization: i64, name: &str, role: Role
     let by = app.accounts.by_server();
     let email = format!("{name}@example.com");
     let new = NewUser { email, name: name.to_owned(), password_hash: None, is_email_verified: true };
-    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
-    app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member");
+    let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
+    app.accounts.control.people.add_member(&by, organization, user.id, role).await.expect("a member");
     let login = harness.login_of(&user).await;
     (user, login)
 }

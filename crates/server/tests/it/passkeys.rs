@@ -63,7 +63,7 @@ async fn other_login(harness: &Harness) -> String {
     let by = Actor { name: "a test".into(), ..app.accounts.by_server() };
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
-    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
+    let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
     harness.login_of(&user).await
 }
 

@@ -76,7 +76,7 @@ on_both! {
         let (harness, project) = Harness::registered(&database).await;
         let app = harness.app();
         let by = app.accounts.by_server();
-        let organization = app.accounts.control.project_by_token(&project.token, by.at_ns).unwrap().organization_id;
+        let organization = app.accounts.control.credentials.project_by_token(&project.token, by.at_ns).unwrap().organization_id;
         let token = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:7", None).await.unwrap();
         let over = Some(by.at_ns + 1);
         let expired = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();

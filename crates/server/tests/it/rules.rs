@@ -98,7 +98,7 @@ impl Setup {
 pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let app = harness.app();
     let id = project.id.parse().expect("a UUID");
-    let project = app.accounts.control.project_by_id(id).expect("the project");
+    let project = app.accounts.control.projects.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
     app.alerting
         .rooms
@@ -204,13 +204,13 @@ on_both! {
         let setup = Setup::of(harness, project, clock).await;
         let id = setup.create("error_count_threshold", json!({})).await;
         let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerting.rooms.rules.clone());
-        let number = control.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
+        let number = control.projects.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
         let rule = rules.notification_rules(number).await.expect("rules").remove(0);
         let now = NOON_NS as i64;
         let kind = RuleStateKind::Firing;
         let state = RuleState { kind, since_ns: now, fired_ns: Some(now), data_ns: now, severity: Severity::Warning, marker: 0 };
         let notification = tidewatch_alerts::channels::Notification {
-            organization: control.first_organization().expect("an organization"),
+            organization: control.people.first_organization().expect("an organization"),
             project: Some(number),
             alert_key: tidewatch_alerts::rules::alert_key(id, ""),
             status: tidewatch_alerts::channels::AlertStatus::Firing,

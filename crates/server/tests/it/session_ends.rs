@@ -187,11 +187,12 @@ impl Way {
                 let owner = app
                     .accounts
                     .control
+                    .sign_in
                     .stored_user("owner@example.com")
                     .await
                     .expect("a database")
                     .expect("the owner");
-                app.accounts.control.set_password(&by, owner.id, &hash).await.expect("a database");
+                app.accounts.control.sign_in.set_password(&by, owner.id, &hash).await.expect("a database");
             }
             Way::SecondFactorReset => {
                 let app = harness.app();
@@ -199,11 +200,12 @@ impl Way {
                 let owner = app
                     .accounts
                     .control
+                    .sign_in
                     .stored_user("owner@example.com")
                     .await
                     .expect("a database")
                     .expect("the owner");
-                app.accounts.control.remove_second_factors(&by, owner.id).await.expect("a database");
+                app.accounts.control.sign_in.remove_second_factors(&by, owner.id).await.expect("a database");
                 return password.to_owned();
             }
             Way::SignOut => {

@@ -306,8 +306,7 @@ impl Monitors {
     ) -> Result<Vec<MonitorSums>, ControlError> {
         // PostgreSQL sums integers to decimals.
         let sum = |what: &str, name: &str| format!("CAST(COALESCE(SUM({what}), 0) AS INTEGER) AS {name}");
-        let integer =
-            if self.database.engine() == tidewatch_accounts::db::Engine::Postgres { "BIGINT" } else { "INTEGER" };
+        let integer = if self.database.engine() == tidewatch_accounts::Engine::Postgres { "BIGINT" } else { "INTEGER" };
         let (table, time, columns) = if width_ns % HOUR_NS == 0 {
             let names = ["total", "up", "missed", "timed", "dns_ns", "connect_ns", "tls_ns", "wait_ns", "total_ns"];
             let mut columns: Vec<String> = names.iter().map(|name| sum(name, name)).collect();

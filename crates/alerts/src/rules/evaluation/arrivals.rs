@@ -134,7 +134,7 @@ impl Arrivals {
     }
 
     async fn begin<'a>(&self, number: u32, rules: &'a [Parsed]) -> Result<Option<Evaluation<'a>>, QueryError> {
-        let Some(project) = self.context.control.project_by_number(number) else { return Ok(None) };
+        let Some(project) = self.context.projects.project_by_number(number) else { return Ok(None) };
         Ok(Some(Evaluation {
             states: self.stored.rule_states(number).await?,
             executor: Executor::within(self.context.clone(), limits::RULE_DEADLINE),

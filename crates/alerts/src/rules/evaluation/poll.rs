@@ -84,7 +84,7 @@ impl Poller {
             }
         }
         for (number, rules) in projects {
-            let Some(project) = self.context.control.project_by_number(number) else { continue };
+            let Some(project) = self.context.projects.project_by_number(number) else { continue };
             if !self.extend_lease().await? {
                 return Ok(false);
             }
@@ -99,7 +99,7 @@ impl Poller {
 
     /// Ends the lease, so that another node evaluates at once.
     pub async fn release(&self) {
-        if let Err(error) = self.context.control.database().release_lease(LEASE, &self.holder).await {
+        if let Err(error) = self.context.database.release_lease(LEASE, &self.holder).await {
             tracing::warn!(%error, "the lease of the notification rules ends by itself: {error}");
         }
     }
@@ -107,7 +107,7 @@ impl Poller {
     async fn extend_lease(&self) -> Result<bool, QueryError> {
         let now = self.context.clock.now_ns();
         let until = now.saturating_add(limits::RULE_LEASE.as_nanos() as i64);
-        Ok(self.context.control.database().take_lease(LEASE, &self.holder, now, until).await?)
+        Ok(self.context.database.take_lease(LEASE, &self.holder, now, until).await?)
     }
 
     fn notice_jump(&mut self) {

@@ -99,13 +99,18 @@ pub async fn acknowledge_link(
 
 fn view(accounts: &Accounts, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
     let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
-    let name_of = |id: i64| accounts.control.user(id).map(|user| user.name.clone());
+    let name_of = |id: i64| accounts.control.people.user(id).map(|user| user.name.clone());
     let page = link.page.as_ref().map(|page| AckPage {
         body: page.body.clone(),
         severity: page.severity.name().to_owned(),
         urgency: if page.is_urgent { "high" } else { "low" }.to_owned(),
         rule_name: page.rule_name.clone(),
-        project_name: accounts.control.project_by_number(page.project).map(|one| one.name.clone()).unwrap_or_default(),
+        project_name: accounts
+            .control
+            .projects
+            .project_by_number(page.project)
+            .map(|one| one.name.clone())
+            .unwrap_or_default(),
         event_count: page.event_count,
         last_event_at: rfc3339(page.last_event_ns),
         created_at: rfc3339(page.opened_ns),

@@ -30,7 +30,7 @@ pub fn check_projects<N>(
     if !(1..=most).contains(&ids.len()) {
         return Err(ApiError::unprocessable(format!("a token is for 1 to {most} projects, or for all")));
     }
-    let known = accounts.control.projects_of(caller.user.id);
+    let known = accounts.control.projects.projects_of(caller.user.id);
     let open = |id: &String| {
         let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("a project's id is not a UUID"))?;
         let is_open = known.iter().any(|(project, _)| project.id == id);

@@ -56,7 +56,8 @@ pub async fn register(
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));
     }
-    let client = accounts.control.register_client(&from.actor(&accounts.clock, "client"), name, &uris).await?;
+    let client =
+        accounts.control.credentials.register_client(&from.actor(&accounts.clock, "client"), name, &uris).await?;
     let response = RegisteredClient {
         client_id: client.id,
         client_id_issued_at: client.created_ns / SECOND_NS,
@@ -131,7 +132,7 @@ pub async fn approve(
         resource,
         scope: &scope,
     };
-    let code = accounts.control.issue_code(&caller.actor(&accounts.clock), &new).await?;
+    let code = accounts.control.credentials.issue_code(&caller.actor(&accounts.clock), &new).await?;
     redirect_to_client(&process, &request, ("code", &code))
 }
 
@@ -155,7 +156,8 @@ pub async fn deny(
 }
 
 async fn registered_client(accounts: &Accounts, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
-    let client = accounts.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
+    let client =
+        accounts.control.credentials.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
     if !is_registered(redirect_uri, &client.redirect_uris) {
         return Err(ApiError::malformed("redirect_uri is not one that the client registered"));
     }

@@ -30,7 +30,7 @@ pub async fn list(
     State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
-    let tokens = accounts.control.personal_tokens(caller.user.id).await?;
+    let tokens = accounts.control.credentials.personal_tokens(caller.user.id).await?;
     let view = |token: PersonalToken| PersonalTokenView {
         id: token.id,
         name: token.name,
@@ -70,7 +70,7 @@ pub async fn create(
     let projects = check_projects(&accounts, &caller, request.project_ids.as_deref())?;
     let scope = Scope { level: level(request.scopes.as_deref())?, projects };
     let (created, token) =
-        accounts.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
+        accounts.control.credentials.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
     let response = NewPersonalToken {
         id: created.id,
         name: created.name,
@@ -100,7 +100,7 @@ pub async fn delete(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such token");
     let id = id.parse().map_err(|_| unknown())?;
-    if !accounts.control.delete_personal_token(&caller.actor(&accounts.clock), caller.user.id, id).await? {
+    if !accounts.control.credentials.delete_personal_token(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))

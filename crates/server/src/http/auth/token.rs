@@ -119,7 +119,7 @@ async fn exchange(
 async fn device(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let code = required(&request.device_code)?;
     let actor = from.actor(&accounts.clock, "device");
-    match accounts.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
+    match accounts.control.credentials.poll_device(&actor, code, request.client_id.as_deref()).await? {
         Poll::Pending => Err(oauth_error("authorization_pending")),
         Poll::SlowDown => Err(ApiError::SlowDown),
         Poll::Denied => Err(oauth_error("access_denied")),
@@ -141,7 +141,7 @@ async fn refresh(
         return Err(oauth_error("invalid_target"));
     }
     let actor = from.actor(&accounts.clock, "client");
-    Ok(accounts.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
+    Ok(accounts.control.credentials.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
 }
 
 async fn code(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
@@ -153,7 +153,7 @@ async fn code(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> 
         code_challenge: &challenge(verifier).ok_or_else(|| oauth_error("invalid_request"))?,
         resource: request.resource.as_deref(),
     };
-    match accounts.control.exchange_code(&from.actor(&accounts.clock, "client"), &exchange).await? {
+    match accounts.control.credentials.exchange_code(&from.actor(&accounts.clock, "client"), &exchange).await? {
         Exchanged::Issued(issued) => Ok(issued),
         Exchanged::Invalid => Err(oauth_error("invalid_grant")),
         Exchanged::InvalidTarget => Err(oauth_error("invalid_target")),
@@ -184,7 +184,7 @@ pub async fn logout(
     request: Result<FormOrJson<LogoutRequest>, ApiError>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Ok(FormOrJson(LogoutRequest { refresh_token: Some(token) })) = request {
-        accounts.control.end_grant_of(&from.actor(&accounts.clock, "client"), &token).await?;
+        accounts.control.credentials.end_grant_of(&from.actor(&accounts.clock, "client"), &token).await?;
     }
     Ok(Json(StatusAnswer::of("ok")))
 }

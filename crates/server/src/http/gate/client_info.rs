@@ -59,7 +59,7 @@ impl ClientInfo {
     /// Whether the user has signed in from this browser before, according to its device cookie.
     pub async fn is_known_to(&self, user: i64, accounts: &Accounts) -> Result<bool, ApiError> {
         match &self.device {
-            Some(cookie) => Ok(accounts.control.is_known_device(user, cookie, accounts.clock.now_ns()).await?),
+            Some(cookie) => Ok(accounts.control.sign_in.is_known_device(user, cookie, accounts.clock.now_ns()).await?),
             None => Ok(false),
         }
     }
@@ -68,7 +68,11 @@ impl ClientInfo {
     pub async fn record_sign_in(&self, accounts: &Accounts, user: &User, how: &str) -> Result<(), ApiError> {
         let has_cookies = self.page == Page::Own || self.device.is_some();
         let is_known = if has_cookies { Some(self.is_known_to(user.id, accounts).await?) } else { None };
-        Ok(accounts.control.record_sign_in(&self.actor(&accounts.clock, &user.email), user, how, is_known).await?)
+        Ok(accounts
+            .control
+            .sign_in
+            .record_sign_in(&self.actor(&accounts.clock, &user.email), user, how, is_known)
+            .await?)
     }
 
     /// Sets the session cookie with the response.

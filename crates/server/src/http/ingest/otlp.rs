@@ -252,7 +252,7 @@ fn slow_error(slow_response: SlowResponse) -> ExportError {
 
 /// The project of the request's token. `None` without a valid token.
 pub fn project_of(accounts: &Accounts, headers: &HeaderMap) -> Option<Arc<Project>> {
-    accounts.control.project_by_token(bearer(headers)?, accounts.clock.now_ns())
+    accounts.control.credentials.project_by_token(bearer(headers)?, accounts.clock.now_ns())
 }
 
 /// Counts a refused export. One without a project is recorded with details that identify its sender.
@@ -270,7 +270,7 @@ pub fn count_refused(
         return;
     }
     let at_ns = ingest.pipeline.clock.now_ns();
-    let is_upload_token = |token: &str| accounts.control.project_by_upload_token(token, at_ns).is_some();
+    let is_upload_token = |token: &str| accounts.control.credentials.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(&head.headers, is_upload_token);
     let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, process);
     let (path, reason) = (head.uri.path().to_owned(), refused.reason);

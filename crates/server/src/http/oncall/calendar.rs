@@ -87,13 +87,14 @@ pub async fn feed(
     Path(token): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
     let token = token.strip_suffix(".ics").unwrap_or(&token);
-    let user = alerting.rooms.oncall.user_of_oncall_calendar(token).await?.and_then(|user| accounts.control.user(user));
+    let user =
+        alerting.rooms.oncall.user_of_oncall_calendar(token).await?.and_then(|user| accounts.control.people.user(user));
     let user = user.filter(|user| !user.is_disabled).ok_or_else(|| ApiError::not_found("no such feed"))?;
     let now_ns = alerting.clock.now_ns();
     let to_ns = now_ns.saturating_add(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
     let from_ns = now_ns.saturating_sub(limits::ONCALL_CALENDAR_PAST.as_nanos() as i64);
     let mut events = Vec::new();
-    for membership in accounts.control.memberships(user.id) {
+    for membership in accounts.control.people.memberships(user.id) {
         for stored in alerting.rooms.oncall.oncall_schedules(membership.organization.id, from_ns).await? {
             let Some(schedule) = stored.schedule() else { continue };
             let own = schedule.shifts(from_ns, to_ns).into_iter().filter(|shift| shift.user == user.id);

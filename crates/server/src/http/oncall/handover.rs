@@ -53,7 +53,7 @@ pub async fn handover(
         Some(shift) => alerting.rooms.oncall.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
         None => Vec::new(),
     };
-    let readable = accounts.control.projects_of(access.user.id);
+    let readable = accounts.control.projects.projects_of(access.user.id);
     let is_readable = |page: &OncallPage| readable.iter().any(|(project, _)| project.number == page.project);
     let reaches = StepTarget { kind: TargetKind::Schedule, id: stored.id };
     let pages = pages.iter().filter(|page| is_readable(page) && has_target(page, reaches));

@@ -15,7 +15,7 @@ pub struct People(BTreeMap<i64, Member>);
 
 impl People {
     pub async fn of(accounts: &Accounts, organization: i64) -> Result<People, ApiError> {
-        let members = accounts.control.members(organization).await?;
+        let members = accounts.control.people.members(organization).await?;
         Ok(People(members.into_iter().map(|member| (member.user_id, member)).collect()))
     }
 

@@ -16,7 +16,7 @@ fn json(stored: &str) -> Value {
 
 pub fn team(accounts: &Accounts, organization: i64, people: &People, team: OncallTeam) -> TeamView {
     let members: Vec<OncallPerson> = team.members.iter().filter_map(|user| people.person(*user)).collect();
-    let projects = team.projects.iter().filter_map(|number| accounts.control.project_by_number(*number));
+    let projects = team.projects.iter().filter_map(|number| accounts.control.projects.project_by_number(*number));
     let projects: Vec<TeamProject> =
         projects.map(|one| TeamProject { project_id: one.id.to_string(), name: one.name.clone() }).collect();
     TeamView {
@@ -81,7 +81,7 @@ pub fn policy(organization: i64, policy: OncallPolicy) -> PolicyView {
 }
 
 pub fn page(accounts: &Accounts, people: &People, page: &OncallPage) -> PageView {
-    let project = accounts.control.project_by_number(page.project).map(|project| project.id.to_string());
+    let project = accounts.control.projects.project_by_number(page.project).map(|project| project.id.to_string());
     PageView {
         id: page.id,
         organization_id: page.organization,

@@ -199,8 +199,8 @@ fn changed(alerting: &Alerting, accounts: &Accounts) {
 fn own_project<N>(accounts: &Accounts, access: &OrganizationAccess<N>, id: &str) -> Result<Arc<Project>, ApiError> {
     let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("projectId is not a UUID"))?;
     let project =
-        accounts.control.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
-    let project = project.filter(|project| accounts.control.role_in(access.user.id, project).is_some());
+        accounts.control.projects.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
+    let project = project.filter(|project| accounts.control.people.role_in(access.user.id, project).is_some());
     project.ok_or_else(|| ApiError::not_found("no such project"))
 }
 

@@ -87,7 +87,7 @@ async fn issues(
     project: u32,
     range: Range,
 ) -> Result<Vec<(i64, TimelineEntry)>, QueryError> {
-    let Some(id) = accounts.control.project_by_number(project).map(|project| project.id) else {
+    let Some(id) = accounts.control.projects.project_by_number(project).map(|project| project.id) else {
         return Ok(Vec::new());
     };
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
@@ -117,10 +117,10 @@ async fn deploys(accounts: &Accounts, project: u32) -> Result<Vec<(i64, String)>
         "" => format!("{service} {version}"),
         environment => format!("{service} {version} in {environment}"),
     };
-    let reported = accounts.control.deploys(project).await?;
+    let reported = accounts.control.projects.deploys(project).await?;
     let mut found: Vec<(i64, String)> =
         reported.iter().map(|one| (one.deployed_ns, title(&one.service, &one.version, &one.environment))).collect();
-    for seen in accounts.control.first_versions(project).await? {
+    for seen in accounts.control.projects.first_versions(project).await? {
         let is_reported = |one: &&tidewatch_accounts::Deploy| {
             (&one.service, &one.version, &one.environment) == (&seen.service, &seen.version, &seen.environment)
         };

@@ -9,7 +9,7 @@ use tidewatch_alerts::status_pages::{MaintenanceWindow, PublicPage, StatusPage, 
 use crate::contexts::Accounts;
 
 pub fn incident(accounts: &Accounts, incident: &Incident) -> IncidentView {
-    let project = incident.project.and_then(|number| accounts.control.project_by_number(number));
+    let project = incident.project.and_then(|number| accounts.control.projects.project_by_number(number));
     IncidentView {
         id: incident.id,
         title: incident.title.clone(),

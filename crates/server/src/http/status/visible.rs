@@ -27,5 +27,9 @@ pub async fn find<N>(
 /// Whether a user sees an incident: every member of the organization, or of its project if it has one.
 pub fn sees(accounts: &Accounts, user: i64, incident: &Incident) -> bool {
     let Some(number) = incident.project else { return true };
-    accounts.control.project_by_number(number).is_some_and(|project| accounts.control.role_in(user, &project).is_some())
+    accounts
+        .control
+        .projects
+        .project_by_number(number)
+        .is_some_and(|project| accounts.control.people.role_in(user, &project).is_some())
 }
