@@ -1,11 +1,13 @@
 //! Channels: where the notifications of a project are sent, their messages, and whether that works.
 //!
 //! - [`notification`]: what people are notified of. [`secrets`]: the parts of configurations that answers mask.
+//! - [`fields`]: the types in words, and the fields of their configurations. [`types`]: both with defaults, served.
 //! - [`delivery`]: messages in the form of each type of channel, and the conversation with each service. [`notifier`]:
-//!   sends them. [`worker`]: sends the notifications in the outbox. [`types`]: the types with the fields of forms.
+//!   sends them. [`worker`]: sends the notifications in the outbox.
 //! - `tables`: channels, notifications, their history and the outbox.
 
 pub mod delivery;
+pub mod fields;
 pub mod notification;
 pub mod notifier;
 pub mod secrets;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::delivery::config::secret_keys;
-use super::delivery::twilio::{PHONE_NUMBER, SMS};
+use super::fields::secret_keys;
 
 /// Stands for a stored secret in responses; sent back, it keeps the stored value.
 pub const SECRET_SENTINEL: &str = "********";
@@ -86,9 +85,7 @@ fn origin(address: &str) -> String {
 
 /// Calls `change` with the name and the value of each secret that is a string.
 fn each_secret(channel_type: &str, config: &mut Value, mut change: impl FnMut(&str, &mut String)) {
-    // A contact method only. Errors that repeat the number are shown to those who read the page.
-    let of_contact = (channel_type == SMS).then(|| PHONE_NUMBER.to_owned());
-    for key in secret_keys(channel_type).chain(of_contact) {
+    for key in secret_keys(channel_type) {
         if let Some(Value::String(value)) = config.get_mut(&key) {
             change(&key, value);
         }

@@ -2,7 +2,8 @@
 
 use tidewatch_limits as limits;
 
-use super::delivery::config::{CHANNEL_TYPES, Config};
+use super::delivery::config::Config;
+use super::fields::CHANNEL_TYPES;
 use crate::fields::{ConfigField, ConfigType, ConfigTypes, FieldKind};
 
 /// The types of channels with their fields.

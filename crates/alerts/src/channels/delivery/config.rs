@@ -1,7 +1,6 @@
 //! Configurations of channels (wire, 7), and what is wrong with one.
 
 mod checks;
-mod fields;
 
 use std::collections::BTreeMap;
 
@@ -12,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::channels::ESCALATION;
-use crate::fields::{self as described, ConfigField, FieldKind, json};
-pub use fields::{CHANNEL_TYPES, ChannelWords};
+use crate::channels::fields::{self, CHANNEL_TYPES};
+use crate::fields::{self as described, ConfigField, json};
 
 /// Begins a secret whose key is the rest, in base64. Standard Webhooks.
 const BASE64_SECRET: &str = "whsec_";
@@ -207,12 +206,6 @@ pub fn checked(channel_type: &str, config: &Value) -> Result<Value, String> {
     parsed.check(&fields, &value)?;
     described::check(&fields, &value)?;
     Ok(value)
-}
-
-/// The keys of a type whose values are secrets.
-pub fn secret_keys(channel_type: &str) -> impl Iterator<Item = String> {
-    let fields = fields::fields(channel_type).into_iter();
-    fields.filter(|field| field.kind == FieldKind::Secret).map(|field| field.key)
 }
 
 impl Config {

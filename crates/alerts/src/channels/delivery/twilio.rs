@@ -12,13 +12,10 @@ use super::message::Message;
 use super::reply::{Failure, accepted};
 use super::{Courier, Failed, TwilioAccount, chat, escape};
 use crate::channels::SECRET_SENTINEL;
+pub use crate::channels::fields::{PHONE_NUMBER, SMS};
 
 /// The API of Twilio.
 pub const API: &str = "https://api.twilio.com";
-/// The type of contact methods that are reached by SMS.
-pub const SMS: &str = "sms";
-/// The key of the number in the configuration of such a method.
-pub const PHONE_NUMBER: &str = "phoneNumber";
 /// Begins the SID of a Messaging Service, which selects the sender of each message.
 pub const MESSAGING_SERVICE: &str = "MG";
 /// Reason for which no SMS is sent without an account.

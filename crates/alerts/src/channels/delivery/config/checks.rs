@@ -4,10 +4,10 @@ use serde_json::Value;
 use tidewatch_limits as limits;
 use url::Url;
 
-use super::fields::PUSHOVER_EMERGENCY;
 use super::{
     BASE64_SECRET, Config, Discord, Email, Escalation, Github, Opsgenie, Pushover, Slack, Teams, Telegram, Webhook,
 };
+use crate::channels::fields::PUSHOVER_EMERGENCY;
 use crate::fields::{ConfigField, FieldKind};
 
 impl Config {

@@ -9,8 +9,13 @@ use crate::fields::{ConfigField, FieldKind, options, options_of};
 const PUSHOVER_RETRY_MIN: i64 = 30;
 const PUSHOVER_EXPIRE_MAX: i64 = 10_800;
 /// Priority of an emergency message of Pushover, which is repeated until it is acknowledged.
-pub(super) const PUSHOVER_EMERGENCY: i64 = 2;
+pub const PUSHOVER_EMERGENCY: i64 = 2;
 const ADDRESS: &str = "https://…";
+
+/// The type of contact methods that are reached by SMS; no type of channel.
+pub const SMS: &str = "sms";
+/// The key of the number in the configuration of such a method.
+pub const PHONE_NUMBER: &str = "phoneNumber";
 
 /// A type of channel in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +80,7 @@ fn seconds(key: &str, label: &'static str) -> ConfigField {
 }
 
 /// The fields of a type, without defaults, in the order of forms; none for an unknown type.
-pub(super) fn fields(channel_type: &str) -> Vec<ConfigField> {
+pub fn fields(channel_type: &str) -> Vec<ConfigField> {
     match channel_type {
         "email" => {
             let most = limits::CHANNEL_RECIPIENTS_MAX;
@@ -132,6 +137,14 @@ pub(super) fn fields(channel_type: &str) -> Vec<ConfigField> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The keys of a type whose values are secrets.
+pub fn secret_keys(channel_type: &str) -> impl Iterator<Item = String> {
+    // Errors that repeat the number are shown to those who read the page.
+    let of_contact = (channel_type == SMS).then(|| PHONE_NUMBER.to_owned());
+    let secrets = fields(channel_type).into_iter().filter(|field| field.kind == FieldKind::Secret);
+    secrets.map(|field| field.key).chain(of_contact)
 }
 
 fn pushover() -> Vec<ConfigField> {
