@@ -19,6 +19,8 @@ const [onlyName, filter] = only.split(/\/(.*)/s);
 const ALONE = ["server-it", "server-process", "server-attack"];
 /** The others share the machine. */
 const LANES = 2;
+/** Tests of these binaries wait for timers, databases and sockets most of the time: this many run at once. */
+const THREADS = { "server-it": 6 };
 
 /** The test executables of cargo's messages: name, path, folder of the package. */
 function binaries() {
@@ -27,6 +29,7 @@ function binaries() {
     if (!line.startsWith("{")) continue;
     const message = JSON.parse(line);
     if (message.reason !== "compiler-artifact" || !message.executable || !message.profile.test) continue;
+    if (message.target.kind.includes("bench") || message.target.kind.includes("example")) continue;
     const folder = dirname(message.manifest_path);
     const crate = folder.split("/").at(-1);
     const isUnit = message.target.kind.some((kind) => kind === "lib" || kind === "proc-macro");
@@ -43,7 +46,8 @@ function run({ name, path, folder }) {
   const output = openSync(log, "w");
   const began = performance.now();
   const args = filter ? [filter] : [];
-  const env = { ...process.env, CARGO_MANIFEST_DIR: folder, RUST_BACKTRACE: process.env.RUST_BACKTRACE ?? "1" };
+  const env = { RUST_BACKTRACE: "1", ...process.env, CARGO_MANIFEST_DIR: folder };
+  if (THREADS[name]) env.RUST_TEST_THREADS ??= String(THREADS[name]);
   return new Promise((resolve) => {
     const child = spawn(path, args, { cwd: folder, env, stdio: ["ignore", output, output] });
     const end = (code, signal) => {

@@ -75,6 +75,7 @@ need_go() {
 need_system_packages() {
   local missing=()
   [ -x /usr/bin/chromium ] || missing+=(chromium fonts-liberation)
+  [ -x /usr/bin/chromium-headless-shell ] || missing+=(chromium-headless-shell)
   command -v python3 >/dev/null || missing+=(python3 python3-venv)
   compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || missing+=(postgresql)
   command -v curl >/dev/null || missing+=(curl)

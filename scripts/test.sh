@@ -19,6 +19,8 @@ NOT_DONE="$TIDEWATCH_TEST_RESULTS/not-done"
 touch "$TIMES" "$NOT_DONE"
 # A fresh clone gains nothing from incremental compilation, which costs time and disk space.
 if [ -n "${CI:-}" ]; then export CARGO_INCREMENTAL=0; fi
+# Clippy's driver compiles what rustc compiles and reports its lints: one pass over the workspace for both.
+export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 
 # The last lines of every run: durations, what was not done, the folder of results.
 finish() {
@@ -72,18 +74,26 @@ advisories() {
 }
 
 compile_tests() {
-  cargo test --workspace --locked --no-run --message-format=json-render-diagnostics >"$TIDEWATCH_TEST_RESULTS/binaries.json"
+  cargo test --workspace --all-targets --locked --no-run --message-format=json-render-diagnostics >"$TIDEWATCH_TEST_RESULTS/binaries.json"
+}
+
+# Temporary files of tests are in memory where it is large: no test depends on a real disk, they end processes or
+# simulate what a disk does.
+temporary_folder() {
+  local free
+  free=$(df --block-size=1G --output=avail /dev/shm 2>/dev/null | tail -n 1)
+  if [ "${free:-0}" -ge 8 ]; then echo /dev/shm; else echo "${TMPDIR:-/tmp}"; fi
 }
 
 run_rust_tests() {
-  node scripts/rust-tests.mjs "$TIDEWATCH_TEST_RESULTS/binaries.json" "$TIDEWATCH_TEST_RESULTS" "$(rest_of rust)"
+  TMPDIR=$(temporary_folder) node scripts/rust-tests.mjs "$TIDEWATCH_TEST_RESULTS/binaries.json" "$TIDEWATCH_TEST_RESULTS" "$(rest_of rust)"
 }
 
 # The binary of the Rust tests, because building it alone would compile its dependencies with other features.
 run_browser_tests() {
   local file
   file=$(rest_of browser)
-  (cd web && TIDEWATCH_BIN="$CARGO_TARGET_DIR/debug/tidewatch" npm run --silent e2e -- ${file:+"$file"})
+  (cd web && TMPDIR=$(temporary_folder) TIDEWATCH_BIN="$CARGO_TARGET_DIR/debug/tidewatch" npm run --silent e2e -- ${file:+"$file"})
 }
 
 timed set-up packages need_system_packages
@@ -93,7 +103,10 @@ need_own_build
 
 if chosen lints; then
   timed lints format cargo fmt --all --check
-  timed lints clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+  # Otherwise the compilation of the tests below lints every target.
+  if ! chosen rust && ! chosen browser; then
+    timed lints clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+  fi
 fi
 
 if chosen dependencies; then

@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { CHROMIUM } from "./e2e/support/chromium.ts";
 import { browserEnvironment } from "./e2e/support/clock.ts";
 
 // The tests start the real server (TIDEWATCH_BIN), one per worker, on a free port with an empty data folder.
@@ -19,11 +20,13 @@ export default defineConfig({
     viewport: { width: 1440, height: 900 },
     locale: "en-GB",
     timezoneId: process.env.TEST_ZONE ?? "UTC",
-    trace: { mode: "retain-on-failure", screenshots: false, sources: false },
+    // Without snapshots of the page before and after each action: they took a third of the time. A failed test stores the
+    // page as it was at the end.
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: false, sources: false },
     screenshot: "only-on-failure",
     launchOptions: {
       env: browserEnvironment(),
-      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      executablePath: CHROMIUM,
       args: [
         "--no-sandbox",
         "--disable-gpu",

@@ -40,6 +40,7 @@ test("profile: name, theme and time zone follow the account", async ({ page, sho
   await expect(page.getByText("Time zone saved")).toBeVisible();
   await page.getByRole("button", { name: "Dark" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await expect(page.getByText("Theme saved")).toBeVisible();
   await page.evaluate(() => localStorage.removeItem("tidewatch.theme"));
   await page.reload();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");

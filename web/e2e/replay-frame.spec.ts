@@ -6,9 +6,6 @@ import { element, enormous, hostile, LENGTH_MS, recording, START_MS, words } fro
 import { addSegment, hostRecording, playerFrame, received, recordedWords, send } from "./support/replay-host.ts";
 import { type ThirdParty, thirdParty } from "./support/third-party.ts";
 
-// The recorder of traces puts a script into every frame; the browser reports those that it blocks.
-test.use({ trace: "off" });
-
 let evil: ThirdParty;
 test.beforeAll(async () => {
   evil = await thirdParty();

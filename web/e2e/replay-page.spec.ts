@@ -8,9 +8,6 @@ import { type ThirdParty, thirdParty } from "./support/third-party.ts";
 
 const ID = "4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
 
-// The recorder of traces puts a script into every frame; the browser reports those that it blocks.
-test.use({ trace: "off" });
-
 let evil: ThirdParty;
 test.beforeAll(async () => {
   evil = await thirdParty();

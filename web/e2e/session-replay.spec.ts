@@ -6,9 +6,6 @@ import { look } from "./support/layout.ts";
 import { Sent, sessionRow } from "./support/sent-sessions.ts";
 import { sessionApp } from "./support/session-app.ts";
 
-// The recorder of traces puts a script into every frame; the browser reports those that it blocks.
-test.use({ trace: "off" });
-
 /** Buys three books and fails to pay. The third party's requests are those of the shop, not of a replay. */
 async function record(browser: Browser, shop: Shop) {
   const app = await sessionApp(`${shop.url}/api/report`, shop.token);

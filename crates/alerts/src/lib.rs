@@ -5,7 +5,8 @@
 //! - [`monitors`]: checks of an address, or of a job that reports, at intervals. [`status_pages`]: public status pages.
 //! - [`oncall`]: who is on call, whom a page reaches and when.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
-//! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
+//! - [`fields`]: descriptions of configurations, by which requests are checked and forms are drawn.
+//! - [`markdown`]: what users have written, as HTML that runs nothing.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
 //!
 //! SQL is in files of `tables` only. A change of two rooms is one transaction: functions of other rooms take
@@ -16,7 +17,7 @@
 
 pub mod channels;
 pub mod config_files;
-pub mod escape;
+pub mod fields;
 pub mod incidents;
 pub mod markdown;
 pub mod monitors;

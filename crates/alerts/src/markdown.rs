@@ -1,13 +1,12 @@
 //! Markdown as a tree without HTML, and its rendering. Raw HTML stays what was typed; images become links; links have
-//! the schemes of [`escape::safe_link`]. Both renderers, this one and the UI's, work from the tree.
+//! the schemes of [`safe_link`]. Both renderers, this one and the UI's, work from the tree.
 //!
 //! Invariants: no string of a user becomes HTML; no link runs a script.
 
+use maud::{Markup, Render};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde::Serialize;
 use tidewatch_limits as limits;
-
-use crate::escape;
 
 /// The kinds of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -142,7 +141,7 @@ fn element(tag: Tag<'_>) -> Option<Node> {
         Tag::Strong => Kind::Strong,
         Tag::Strikethrough => Kind::Struck,
         Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-            let href = escape::safe_link(&dest_url)?.to_owned();
+            let href = safe_link(&dest_url)?.to_owned();
             return Some(Node { href, ..Node::of(Kind::Link) });
         }
         Tag::HtmlBlock => Kind::Paragraph,
@@ -166,60 +165,54 @@ fn close(open: &mut Vec<Node>) {
     }
 }
 
+/// The address of a link, if it cannot run a script: `http`, `https` or `mailto`, or a path of this server.
+fn safe_link(address: &str) -> Option<&str> {
+    if address.len() > limits::MARKDOWN_LINK_BYTES_MAX || address.chars().any(|c| c.is_control()) {
+        return None;
+    }
+    let is_path = address.starts_with('/') && !address.starts_with("//") && !address.starts_with("/\\");
+    let has_scheme = ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    (is_path || has_scheme).then_some(address)
+}
+
 /// Renders nodes as HTML. Every string is escaped; headings begin at level 4, below those of the page.
-pub fn html(nodes: &[Node], out: &mut String) {
-    for node in nodes {
-        let tag = match node.kind {
-            Kind::Text => {
-                escape::push(out, &node.text);
-                continue;
+pub fn html(nodes: &[Node]) -> Markup {
+    maud::html! { @for node in nodes { (node) } }
+}
+
+impl Render for Node {
+    fn render(&self) -> Markup {
+        let inside = html(&self.children);
+        maud::html! {
+            @match self.kind {
+                Kind::Text => { (self.text) }
+                Kind::Break => { br; }
+                Kind::Rule => { hr; }
+                Kind::CodeBlock => { pre { code { (self.text) } } }
+                Kind::Code => { code { (self.text) } }
+                Kind::Link => { a rel="nofollow noopener noreferrer" href=(self.href) { (inside) } }
+                Kind::Heading => {
+                    @match self.level {
+                        1 => { h4 { (inside) } }
+                        2 => { h5 { (inside) } }
+                        _ => { h6 { (inside) } }
+                    }
+                }
+                Kind::Paragraph => { p { (inside) } }
+                Kind::List => { ul { (inside) } }
+                Kind::NumberedList => { ol { (inside) } }
+                Kind::Item => { li { (inside) } }
+                Kind::Quote => { blockquote { (inside) } }
+                Kind::Emphasis => { em { (inside) } }
+                Kind::Strong => { strong { (inside) } }
+                Kind::Struck => { s { (inside) } }
+                Kind::Table => { table { (inside) } }
+                Kind::Row => { tr { (inside) } }
+                Kind::Cell => { td { (inside) } }
             }
-            Kind::Break => {
-                out.push_str("<br>");
-                continue;
-            }
-            Kind::Rule => {
-                out.push_str("<hr>");
-                continue;
-            }
-            Kind::CodeBlock => {
-                out.push_str("<pre><code>");
-                escape::push(out, &node.text);
-                out.push_str("</code></pre>");
-                continue;
-            }
-            Kind::Code => {
-                out.push_str("<code>");
-                escape::push(out, &node.text);
-                out.push_str("</code>");
-                continue;
-            }
-            Kind::Link => {
-                out.push_str("<a rel=\"nofollow noopener noreferrer\" href=\"");
-                escape::push(out, &node.href);
-                out.push_str("\">");
-                html(&node.children, out);
-                out.push_str("</a>");
-                continue;
-            }
-            Kind::Heading if node.level == 1 => "h4",
-            Kind::Heading if node.level == 2 => "h5",
-            Kind::Heading => "h6",
-            Kind::Paragraph => "p",
-            Kind::List => "ul",
-            Kind::NumberedList => "ol",
-            Kind::Item => "li",
-            Kind::Quote => "blockquote",
-            Kind::Emphasis => "em",
-            Kind::Strong => "strong",
-            Kind::Struck => "s",
-            Kind::Table => "table",
-            Kind::Row => "tr",
-            Kind::Cell => "td",
-        };
-        out.push_str(&format!("<{tag}>"));
-        html(&node.children, out);
-        out.push_str(&format!("</{tag}>"));
+        }
     }
 }
 
@@ -230,9 +223,7 @@ mod tests {
     use super::*;
 
     fn rendered(source: &str) -> String {
-        let mut out = String::new();
-        html(&parse(source), &mut out);
-        out
+        html(&parse(source)).into_string()
     }
 
     #[test]
@@ -314,8 +305,33 @@ mod tests {
                     .and_then(|rest| rest.strip_suffix('"'))
                     .unwrap_or_else(|| panic!("{source:?}: {out}"));
                 assert!(!href.contains(['"', '<', '>']), "{source:?}: {out}");
-                assert!(escape::safe_link(href).is_some(), "{source:?}: {out}");
+                assert!(safe_link(href).is_some(), "{source:?}: {out}");
             }
+        }
+    }
+
+    #[test]
+    fn only_links_that_run_nothing() {
+        for (address, is_safe) in [
+            ("https://example.com/a?b=c#d", true),
+            ("HTTP://example.com", true),
+            ("mailto:a@example.com", true),
+            ("/issues/1", true),
+            ("//example.com", false),
+            ("/\\example.com", false),
+            ("javascript:alert(1)", false),
+            ("JaVaScRiPt:alert(1)", false),
+            ("java\nscript:alert(1)", false),
+            (" javascript:alert(1)", false),
+            ("data:text/html,<script>", false),
+            ("vbscript:x", false),
+            ("file:///etc/passwd", false),
+            ("https:example.com", false),
+            ("a/b", false),
+            ("#top", false),
+            ("", false),
+        ] {
+            assert_eq!(safe_link(address).is_some(), is_safe, "{address:?}");
         }
     }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::units;
 use tidewatch_journal::Position;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::tables::Table;
@@ -44,7 +45,7 @@ pub const EMAIL: &str = "bench@example.com";
 pub const PASSWORD: &str = "bench-password";
 
 const BATCH: usize = 512;
-const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
+const DAY_NS: u64 = units::DAY_NS as u64;
 /// Required free disk space: bytes per record, about twice their size after merging, and a reserve for the server.
 const BYTES_PER_RECORD: u64 = 100;
 const BYTES_SPARE: u64 = 2 << 30;
@@ -205,8 +206,8 @@ fn make_account(folder: &Path) -> anyhow::Result<()> {
     };
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let control = Control::open(&location, sealer).await?;
-        let (_, project) = control.register(&by, &account).await?;
-        control.close().await;
+        let (_, project) = control.people.register(&by, &account).await?;
+        control.database().close().await;
         ensure!(project.number == PROJECT, "the first project has the number {}", project.number);
         Ok(())
     })

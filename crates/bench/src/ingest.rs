@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tidewatch_domain::model::Signal;
+use tidewatch_domain::units::SECOND_NS;
 
 use super::digits::grouped;
 use super::generate::{self, Generator, Kind, Period};
@@ -236,7 +237,7 @@ pub fn deflater() -> libdeflater::Compressor {
 /// Generates `distinct` requests of `batch` records.
 pub fn generated(kind: Kind, batch: usize, distinct: usize, seed: u64) -> anyhow::Result<Vec<Payload>> {
     let mut generator = Generator::new(seed);
-    let period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: 1_000_000_000 };
+    let period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: SECOND_NS as u64 };
     let make = |_| {
         let mut body = Vec::new();
         generator.request(kind, batch.max(1), period, &mut body);

@@ -5,10 +5,8 @@ use serde_json::{Value, json};
 use super::generate::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES, endpoint_name};
 use super::protobuf::fields;
 use super::query::Read;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_query::time::to_rfc3339;
-
-const HOUR_NS: i64 = 3600 * 1_000_000_000;
-const DAY_NS: i64 = 24 * HOUR_NS;
 
 /// Reads of data that ends at `end_ns`. Names start with their name in the goals. `sample`: a trace for reads of one
 /// trace.

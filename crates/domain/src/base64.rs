@@ -1,17 +1,17 @@
 //! Base64 (RFC 4648) for `bytesValue` of OTLP/JSON. Output is padded; both alphabets are read, padded or not.
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD};
+
+/// Reads the standard alphabet without padding. Bits after the last byte are ignored: some writers do not clear them.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// Appends `bytes` in the standard alphabet, padded.
 pub(crate) fn encode(bytes: &[u8], out: &mut String) {
-    for chunk in bytes.chunks(3) {
-        let byte = |i: usize| chunk.get(i).copied().map_or(0, u32::from);
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let letter = ALPHABET[(bits >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
+    STANDARD.encode_string(bytes, out);
 }
 
 /// Appends the decoded bytes of `text`: standard or URL-safe alphabet, padded or not. `None` when it is not base64.
@@ -20,29 +20,20 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         [head @ .., b'=', b'='] | [head @ .., b'='] if text.len().is_multiple_of(4) => head,
         _ => text,
     };
-    if unpadded.len() % 4 == 1 {
-        return None;
-    }
-    for chunk in unpadded.chunks(4) {
-        let mut bits = 0;
-        for &letter in chunk {
-            bits = bits << 6 | u32::from(sextet(letter)?);
-        }
-        bits <<= 6 * (4 - chunk.len());
-        out.extend_from_slice(&bits.to_be_bytes()[1..chunk.len()]);
-    }
-    Some(())
+    LENIENT.decode_vec(standard(unpadded), out).ok()
 }
 
-fn sextet(letter: u8) -> Option<u8> {
-    match letter {
-        b'A'..=b'Z' => Some(letter - b'A'),
-        b'a'..=b'z' => Some(letter - b'a' + 26),
-        b'0'..=b'9' => Some(letter - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
+/// The text in the standard alphabet.
+fn standard(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b'-', b'_', text).is_none() {
+        return Cow::Borrowed(text);
     }
+    let letters = text.iter().map(|letter| match letter {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => *other,
+    });
+    Cow::Owned(letters.collect())
 }
 
 #[cfg(test)]
@@ -74,10 +65,17 @@ mod tests {
 
     #[test]
     fn url_safe_alphabet() {
-        for spelling in ["+/+/", "-_-_"] {
+        for spelling in ["+/+/", "-_-_", "+_-/"] {
             let mut back = Vec::new();
             assert_eq!(decode(spelling.as_bytes(), &mut back), Some(()));
             assert_eq!(back, [0xfb, 0xff, 0xbf]);
+        }
+    }
+
+    #[test]
+    fn bits_after_the_last_byte_are_ignored() {
+        for spelling in ["Zh", "Zh==", "Zm-=", "Zm9"] {
+            assert_eq!(decode(spelling.as_bytes(), &mut Vec::new()), Some(()), "{spelling}");
         }
     }
 

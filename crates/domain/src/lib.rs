@@ -16,6 +16,7 @@
 //! - [`explain`]: ranks the attributes that distinguish some requests from others.
 //! - [`patterns`]: patterns of log lines.
 //! - [`query_language`]: the language of searches and rules, and its meaning on one row.
+//! - [`units`]: units of time.
 //! - [`ranking`] and [`waterfall`]: statistics and trees that queries compute from stored rows.
 
 #![forbid(unsafe_code)]
@@ -33,5 +34,6 @@ pub mod query_language;
 pub mod ranking;
 pub mod rules;
 pub mod service_map;
+pub mod units;
 pub mod waterfall;
 pub mod wire;

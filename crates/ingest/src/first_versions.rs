@@ -9,15 +9,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use parking_lot::{Mutex, RwLock};
-use tidewatch_accounts::{Control, ControlError, FirstVersion};
+use tidewatch_accounts::{ControlError, FirstVersion, Projects};
 use tidewatch_domain::model::RequestKind;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::columns::Rows;
 use tokio::sync::Notify;
 use xxhash_rust::xxh3::Xxh3Default;
-
-/// A known version moves to an earlier time only when that is in an earlier minute.
-const MINUTE_NS: i64 = 60_000_000_000;
 
 /// Known versions, and those that are not stored yet.
 #[derive(Debug, Default)]
@@ -99,7 +97,7 @@ impl FirstVersions {
 
     /// Stores what is pending. When it returns `Ok`, every version added before is stored. After an error all are
     /// still pending.
-    pub async fn store(&self, control: &Control) -> Result<(), ControlError> {
+    pub async fn store(&self, projects: &Projects) -> Result<(), ControlError> {
         let _writing = self.writing.lock().await;
         let pending = std::mem::take(&mut *self.pending.lock());
         if pending.is_empty() {
@@ -107,7 +105,7 @@ impl FirstVersions {
         }
         let mut seen: Vec<FirstVersion> = pending.into_values().collect();
         seen.sort_by_key(|version| (version.project, version.first_ns));
-        let stored = control.add_first_versions(&seen).await;
+        let stored = projects.add_first_versions(&seen).await;
         if stored.is_err() {
             seen.into_iter().for_each(|version| self.add_pending(version));
         }

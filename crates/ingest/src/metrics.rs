@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
+use tidewatch_domain::units::{MILLISECOND_NS, SECOND_NS};
 use tidewatch_journal::Latencies;
 use tidewatch_store::{CompletedWork, Work};
 
@@ -108,7 +109,7 @@ impl Family<'_> {
     }
 }
 
-const MS_PER_SECOND: f64 = 1000.0;
+const MS_PER_SECOND: f64 = (SECOND_NS / MILLISECOND_NS) as f64;
 
 /// Waiting times of exports.
 #[derive(Default)]

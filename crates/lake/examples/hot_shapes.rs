@@ -19,6 +19,7 @@ use tidewatch_domain::model::{
 use tidewatch_domain::project::{
     Entity, EntityKind, IngestSettings, KeptLog, KeptSpan, LogProjection, ProjectContext, Promoted, TraceProjection,
 };
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::TelemetryStore;
@@ -30,10 +31,8 @@ use tidewatch_store::tables::Table;
 
 use support::{measure, mix, report};
 
-const SECOND: i64 = 1_000_000_000;
-const DAY: i64 = 24 * 3_600 * SECOND;
 /// 2026-11-21 00:00 UTC.
-const TODAY: i64 = 20_778 * DAY;
+const TODAY: i64 = 20_778 * DAY_NS;
 const PROJECTS: u64 = 2;
 const ENDPOINTS: u64 = 200;
 const SPANS_PER_TRACE: u64 = 8;
@@ -54,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let lake = Lake::open(options())?;
         fill(&lake, traces)?;
         if merged {
-            lake.merge(TODAY + 5 * DAY)?;
+            lake.merge(TODAY + 5 * DAY_NS)?;
         }
         report(&format!("filled: {} spans", traces * SPANS_PER_TRACE), started.elapsed(), 0);
     }
@@ -74,7 +73,7 @@ fn trace_id(trace: u64) -> TraceId {
 
 /// Traces are spread over one day in their order.
 fn time_of(trace: u64, traces: u64) -> i64 {
-    TODAY + (DAY as i128 * i128::from(trace) / i128::from(traces)) as i64
+    TODAY + (DAY_NS as i128 * i128::from(trace) / i128::from(traces)) as i64
 }
 
 fn endpoint_of(trace: u64) -> u64 {
@@ -239,7 +238,7 @@ fn logs(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tra
 }
 
 fn queries(traces: u64) -> Vec<(&'static str, Plan)> {
-    let plan = |table, filter, shape| Plan { table, projects: vec![1], from: TODAY, to: TODAY + DAY, filter, shape };
+    let plan = |table, filter, shape| Plan { table, projects: vec![1], from: TODAY, to: TODAY + DAY_NS, filter, shape };
     let newest = |columns: &[&'static str], limit| Shape::Rows {
         columns: columns.to_vec(),
         order: vec![Order { column: "time", descending: true }],
@@ -274,8 +273,8 @@ fn queries(traces: u64) -> Vec<(&'static str, Plan)> {
     let mut timeless = plan(Table::Spans, by_trace.clone(), newest(&whole(Table::Spans), 10_000));
     (timeless.from, timeless.to) = (i64::MIN, i64::MAX);
     let mut near = timeless.clone();
-    (near.from, near.to) = (TODAY + DAY / 2 - DAY / 24, TODAY + DAY / 2 + DAY / 24);
-    let bucket = KeySource::TimeBucket { origin: TODAY, width: DAY / 60 }.named("start");
+    (near.from, near.to) = (TODAY + DAY_NS / 2 - DAY_NS / 24, TODAY + DAY_NS / 2 + DAY_NS / 24);
+    let bucket = KeySource::TimeBucket { origin: TODAY, width: DAY_NS / 60 }.named("start");
     let user = KeySource::Attribute { scope: AttributeScope::Record, key: "user.id".to_owned() }.named("user");
     vec![
         (

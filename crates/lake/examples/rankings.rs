@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tidewatch_domain::model::Signal;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MILLISECOND_NS, MINUTE_NS};
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::TelemetryStore;
@@ -22,13 +23,8 @@ use tidewatch_store::tables::Table;
 
 use support::{measure, mix, report};
 
-const SECOND: i64 = 1_000_000_000;
-const MINUTE: i64 = 60 * SECOND;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-const MS: i64 = 1_000_000;
 /// 2026-11-21 00:00 UTC, the end of the rows.
-const END: i64 = 20_778 * DAY;
+const END: i64 = 20_778 * DAY_NS;
 const DAYS: i64 = 30;
 const ENDPOINTS: u64 = 300;
 const ROWS_PER_REQUEST: u64 = 8192;
@@ -48,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fill(&lake, millions * 1_000_000)?;
         report("filled", started.elapsed(), 0);
         let started = Instant::now();
-        lake.merge(END + 5 * DAY)?;
+        lake.merge(END + 5 * DAY_NS)?;
         report("merged", started.elapsed(), 0);
         let stats = &lake.stats().tables[Table::Endpoints as usize];
         report(&format!("{} parts, {} rows, {} MB", stats.parts, stats.rows, stats.bytes >> 20), Duration::ZERO, 0);
@@ -77,7 +73,8 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
             let draw = mix(row);
             // Some Endpoints are much more frequent than others.
             let endpoint = ((draw % (ENDPOINTS * ENDPOINTS)) as f64).sqrt() as u64;
-            let time = END - DAYS * DAY + (DAYS as i128 * DAY as i128 * i128::from(row) / i128::from(rows)) as i64;
+            let time =
+                END - DAYS * DAY_NS + (DAYS as i128 * DAY_NS as i128 * i128::from(row) / i128::from(rows)) as i64;
             let noise = mix(draw);
             let status = match noise % 100 {
                 0 => 500,
@@ -92,7 +89,7 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
             id[..8].copy_from_slice(&mix(row ^ 0x5555).to_be_bytes());
             id[8..].copy_from_slice(&noise.to_be_bytes());
             // A version lives for three days.
-            let version = ["1.0.3", "1.0.4", "1.1.0"][(time / (3 * DAY) % 3) as usize];
+            let version = ["1.0.3", "1.0.4", "1.1.0"][(time / (3 * DAY_NS) % 3) as usize];
             let mut writer = buffer.row();
             writer.u32(1).text(&names[endpoint as usize]).i64(time).i64(duration as i64).i16(status);
             writer.id(&id).id(&noise.to_be_bytes()).id(&[0; 8]).id(&id);
@@ -135,11 +132,11 @@ fn ranking_metrics(slow: &[String]) -> Vec<Aggregate> {
         }
         let names = slow.iter().map(|name| Value::Text(name.clone())).collect();
         let mut any = vec![not(Filter::In { column: "name", values: names }).and(up_to(edge))];
-        let own = |name: &String| Filter::eq("name", Value::Text(name.clone())).and(up_to(edge + 500 * MS));
+        let own = |name: &String| Filter::eq("name", Value::Text(name.clone())).and(up_to(edge + 500 * MILLISECOND_NS));
         any.extend(slow.iter().map(own));
         Filter::Any(any)
     };
-    let (satisfied, tolerated) = (750 * MS, 1500 * MS);
+    let (satisfied, tolerated) = (750 * MILLISECOND_NS, 1500 * MILLISECOND_NS);
     let slow_rows = timed().and(not(within(tolerated)));
     let tolerating = timed().and(served()).and(not(within(satisfied))).and(within(tolerated));
     vec![
@@ -166,19 +163,19 @@ fn queries() -> Vec<(String, Plan)> {
         table: Table::Endpoints,
         projects: vec![1],
         // Like a page that is opened some time after midnight.
-        from: END - length + 7 * MINUTE + 123_456_789,
-        to: END + 7 * MINUTE + 123_456_789,
+        from: END - length + 7 * MINUTE_NS + 123_456_789,
+        to: END + 7 * MINUTE_NS + 123_456_789,
         filter,
         shape,
     };
     let mut queries = Vec::new();
     let mut add = |name: &str, plan: Plan| queries.push((name.to_owned(), plan));
     let ranges = [
-        ("30 d", 30 * DAY, 240),
-        ("7 d", 7 * DAY, 240),
-        ("48 h", 2 * DAY, 60),
-        ("24 h", DAY, 15),
-        ("6 h", 6 * HOUR, 5),
+        ("30 d", 30 * DAY_NS, 240),
+        ("7 d", 7 * DAY_NS, 240),
+        ("48 h", 2 * DAY_NS, 60),
+        ("24 h", DAY_NS, 15),
+        ("6 h", 6 * HOUR_NS, 5),
     ];
     let slow: Vec<String> = [3, 77, 150].map(name).to_vec();
     for (range, length, minutes) in ranges {
@@ -187,10 +184,10 @@ fn queries() -> Vec<(String, Plan)> {
         let own = Filter::eq("server_name", Value::Text("service-3".to_owned()));
         let own = own.and(Filter::eq("environment", Value::Text("production".to_owned())));
         add(&format!("ranking {range}, one service in production"), plan(length, own, ranking(&[])));
-        if length == 30 * DAY {
+        if length == 30 * DAY_NS {
             add(&format!("ranking {range}, 3 accepted slow"), plan(length, Filter::True, ranking(&slow)));
         }
-        let bucket = || KeySource::TimeBucket { origin: 0, width: minutes * MINUTE }.named("start");
+        let bucket = || KeySource::TimeBucket { origin: 0, width: minutes * MINUTE_NS }.named("start");
         let timed = || flag("is_stream", false);
         let p95 = || Function::Quantiles { column: "duration", qs: vec![0.95] }.named("p95").only(timed());
         let six = Filter::In {

@@ -9,6 +9,9 @@ pub const MB: usize = 1_000_000;
 /// Bytes in a mebibyte.
 pub const MIB: usize = 1 << 20;
 
+/// Nanoseconds in a second; this crate does not know the units of the domain.
+pub(crate) const SECOND_NS: i64 = seconds(1).as_nanos() as i64;
+
 pub(crate) const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }

@@ -1,5 +1,6 @@
 //! Metrics of AI Traces: tokens and costs, which are absent rather than zero. DECISIONS 12.
 
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Aggregate, Filter, Function};
 
 use super::answer::Row;
@@ -7,7 +8,7 @@ use super::chart::{Lines, Point};
 use super::executor::Executor;
 use super::filters;
 use super::plans;
-use super::time::{Buckets, MINUTE, Range, effective_minutes};
+use super::time::{Buckets, Range, effective_minutes};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
@@ -90,7 +91,7 @@ pub async fn token_kinds(
     interval_minutes: Option<i64>,
 ) -> Result<Lines, QueryError> {
     let interval_minutes = effective_minutes(interval_minutes, range, limits::METRICS_POINTS_MAX);
-    let buckets = Buckets::over(range, interval_minutes * MINUTE);
+    let buckets = Buckets::over(range, interval_minutes * MINUTE_NS);
     let sums = [INPUT_TOKENS, OUTPUT_TOKENS].map(|column| Function::Sum(column).named(column).only(present(column)));
     let aggregates = sums.into_iter().chain(parts_of_tokens()).collect();
     let keys = vec![plans::bucket(&buckets)];

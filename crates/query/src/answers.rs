@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -10,7 +11,7 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;
 use crate::plans::{self, Window};
-use crate::time::{self, Buckets, DAY, HOUR, MINUTE, Range};
+use crate::time::{self, Buckets, Range};
 use crate::views::answers::*;
 use crate::{ai_metrics, deploys, endpoints, filters, ids};
 use tidewatch_accounts::Project;
@@ -21,7 +22,7 @@ const ROWS: usize = 5;
 /// Calls of each period that a relative change needs.
 const COMPARED: f64 = 20.0;
 /// Nothing of this time after the first telemetry is new, nanoseconds.
-const BEGINNING: i64 = HOUR;
+const BEGINNING: i64 = HOUR_NS;
 /// Buckets in which the first telemetry is looked for.
 const BUCKETS: i64 = 1500;
 
@@ -49,7 +50,7 @@ pub async fn read(executor: &Executor, project: &Project, request: AnswersReques
 /// `GET /api/overview/data-since`.
 pub async fn beginning(executor: &Executor, project: &Project) -> Result<DataSince, QueryError> {
     let now = executor.context.clock.now_ns();
-    let data_since = data_since(executor, project.number, Range { from: now.saturating_sub(DAY), to: now }).await?;
+    let data_since = data_since(executor, project.number, Range { from: now.saturating_sub(DAY_NS), to: now }).await?;
     Ok(DataSince { data_since: data_since.map(time::to_rfc3339) })
 }
 
@@ -66,7 +67,7 @@ async fn data_since(executor: &Executor, project: u32, range: Range) -> Result<O
             return Ok(None);
         }
     }
-    let buckets = Buckets::at_most(range, BUCKETS, MINUTE);
+    let buckets = Buckets::at_most(range, BUCKETS, MINUTE_NS);
     let mut first = None;
     for table in [Table::Endpoints, Table::Tasks, Table::AiTraces, Table::Exceptions, Table::Logs] {
         let (keys, counts) = (vec![plans::bucket(&buckets)], vec![Function::Count.named(COUNT)]);
@@ -234,7 +235,7 @@ async fn ai_spend(executor: &Executor, project: u32, range: Range) -> Result<Opt
         data_since(executor, project, Range { from: before.from, to: range.to }),
     )?;
     // Telemetry that began in the time before covers only a part of it.
-    let is_whole = began.is_none_or(|began| began <= before.from.saturating_add(MINUTE));
+    let is_whole = began.is_none_or(|began| began <= before.from.saturating_add(MINUTE_NS));
     let sum = |of: &BTreeMap<String, (f64, f64)>| {
         of.values().fold((0.0, 0.0), |(cost, calls), one| (cost + one.0, calls + one.1))
     };

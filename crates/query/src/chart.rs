@@ -1,5 +1,6 @@
 //! Charts of the names with the greatest weight: five lines, and "Other".
 
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Aggregate, Filter, KeySource};
 use tidewatch_store::tables::Table;
 
@@ -8,7 +9,7 @@ use super::executor::Executor;
 use super::filters;
 use super::grouping::{self, NAME};
 use super::plans::{self, Window};
-use super::time::{self, Buckets, MINUTE, Range, effective_minutes};
+use super::time::{self, Buckets, Range, effective_minutes};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
@@ -79,7 +80,7 @@ pub async fn lines(
     number: impl Fn(Row<'_>) -> Option<f64>,
 ) -> Result<Lines, QueryError> {
     let interval_minutes = effective_minutes(chart.interval_minutes, chart.range, limits::METRICS_POINTS_MAX);
-    let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
+    let buckets = Buckets::over(chart.range, interval_minutes * MINUTE_NS);
     let (mut names, has_others) = names(executor, &chart).await?;
 
     let run = |filter: Filter, keys| {

@@ -15,7 +15,7 @@ use super::incomplete;
 use super::retention;
 use crate::error::QueryError;
 use crate::threads::QueryThreads;
-use tidewatch_accounts::Control;
+use tidewatch_accounts::{Control, Database, People, Projects};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::slots::{Admission, Full};
 use tidewatch_limits::clock::Clock;
@@ -23,7 +23,11 @@ use tidewatch_limits::clock::Clock;
 /// State that all requests to the telemetry store share.
 pub struct QueryContext {
     /// Projects, their settings and accepted slow offsets.
-    pub control: Arc<Control>,
+    pub projects: Projects,
+    /// Users, to whom Issues are assigned.
+    pub people: People,
+    /// The database of the rooms that ask.
+    pub database: Database,
     /// Wall clock of the process.
     pub clock: Clock,
     /// The engine.
@@ -43,12 +47,14 @@ const ANY_PROJECT: u32 = 0;
 impl QueryContext {
     /// `slots` has as many slots as `threads` has threads. `retention_days`: see [`QueryContext::retention_days`].
     pub fn new(
-        (control, clock): (Arc<Control>, Clock),
+        (control, clock): (&Control, Clock),
         (store, retention_days): (Arc<dyn TelemetryStore>, u32),
         (slots, threads): (Admission, QueryThreads),
     ) -> QueryContext {
         QueryContext {
-            control,
+            projects: control.projects.clone(),
+            people: control.people.clone(),
+            database: control.database().clone(),
             clock,
             store,
             retention_days,
@@ -69,7 +75,7 @@ impl QueryContext {
         plan: Plan,
         deadline: Instant,
     ) -> Result<RecordBatch, QueryError> {
-        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        let plan = retention::within_retention(&self.projects, plan, self.retention_ns());
         self.mark_incomplete(&plan);
         self.scan(deadline, move |store| store.query(&memory, &plan, deadline)).await
     }
@@ -81,7 +87,7 @@ impl QueryContext {
         plan: Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), QueryError> {
-        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        let plan = retention::within_retention(&self.projects, plan, self.retention_ns());
         self.mark_incomplete(&plan);
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
     }
@@ -94,7 +100,7 @@ impl QueryContext {
         plan: Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), QueryError> {
-        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        let plan = retention::within_retention(&self.projects, plan, self.retention_ns());
         self.scan(deadline, move |store| store.query_page_of(rows, &memory, &plan, deadline)).await
     }
 
@@ -108,7 +114,7 @@ impl QueryContext {
         let shape = Shape::Rows { columns: vec![], order: vec![], limit: usize::MAX, offset: 0 };
         let (projects, filter) = (search.projects.clone(), search.spans);
         let plan = Plan { table: Table::Spans, projects, from: search.window.0, to: search.window.1, filter, shape };
-        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        let plan = retention::within_retention(&self.projects, plan, self.retention_ns());
         self.mark_incomplete(&plan);
         (search.window.0, search.spans) = (plan.from, plan.filter);
         self.scan(deadline, move |store| store.find_traces(&memory, &search, deadline)).await
@@ -117,7 +123,7 @@ impl QueryContext {
     /// Makes a cursor over all rows that pass a plan of rows, as they are stored now. Read it within
     /// [`QueryContext::run_queued`].
     pub async fn cursor(&self, plan: Plan) -> Result<Box<dyn Cursor>, QueryError> {
-        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        let plan = retention::within_retention(&self.projects, plan, self.retention_ns());
         self.mark_incomplete(&plan);
         Ok(self.run_queued(move |store| store.cursor(&plan)).await??)
     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_domain::rules::ai_trace::{self, Step, StepKind, TreeNode, Turn};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
@@ -18,7 +19,7 @@ use super::entities::EntityKind;
 use super::executor::Executor;
 use super::page::Paging;
 use super::plans::{self, Window};
-use super::time::{self, DAY, Range};
+use super::time::{self, Range};
 use super::views::AttributeMap;
 use super::views::ai::{AiTraceRow, Message};
 use super::views::ai_conversation::*;
@@ -132,7 +133,7 @@ impl Spans {
         if traces.is_empty() {
             return Ok(Spans { known: Vec::new(), is_partial: false });
         }
-        let around = Range { from: range.from.saturating_sub(DAY), to: range.to.saturating_add(DAY) };
+        let around = Range { from: range.from.saturating_sub(DAY_NS), to: range.to.saturating_add(DAY_NS) };
         let in_traces = filters::ids("trace_id", traces);
         let tools_filter = in_traces.clone().and(tool_runs());
         let spans_max = limits::AI_CONVERSATION_SPANS_MAX;
@@ -253,7 +254,7 @@ async fn rows(
         .filter_map(|at| known[at].call.as_ref().map(|call| call.row_id))
         .collect();
     let mut found = Rows { calls: HashMap::new(), runs: HashMap::new() };
-    let around = Range { from: range.from.saturating_sub(DAY), to: range.to.saturating_add(DAY) };
+    let around = Range { from: range.from.saturating_sub(DAY_NS), to: range.to.saturating_add(DAY_NS) };
     let wanted: Vec<[u8; 16]> = wanted.into_iter().collect();
     for chunk in wanted.chunks(DECODED_AT_A_TIME) {
         let filter = filters::ids("row_id", chunk.iter().copied());

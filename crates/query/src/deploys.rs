@@ -58,7 +58,7 @@ pub async fn list(
 /// All deploys of a project, ascending by time.
 pub async fn all(context: &QueryContext, project: u32) -> Result<Vec<WentLive>, QueryError> {
     let (first, reported) =
-        tokio::try_join!(context.control.first_versions(project), context.control.deploys(project))?;
+        tokio::try_join!(context.projects.first_versions(project), context.projects.deploys(project))?;
     Ok(merged(first, reported))
 }
 
@@ -77,10 +77,10 @@ pub async fn report(
             let key = |of: &Deploy| (of.service.clone(), of.environment.clone(), of.version.clone());
             key(known) == key(&deploy) && within(known.deployed_ns, now, limits::DEPLOY_REPEAT)
         };
-        let known = context.control.deploys(project.number).await?.into_iter().rfind(is_repeated);
+        let known = context.projects.deploys(project.number).await?.into_iter().rfind(is_repeated);
         deploy.deployed_ns = known.map_or(deploy.deployed_ns, |known| known.deployed_ns);
     }
-    context.control.report_deploy(actor, project, &deploy).await?;
+    context.projects.report_deploy(actor, project, &deploy).await?;
     let stored = all(context, project.number).await?.into_iter().find(|one| one.is_reported && one.deploy == deploy);
     Ok(view(stored.unwrap_or(WentLive { deploy, first_ns: None, is_reported: true, previous: None })))
 }
@@ -174,11 +174,11 @@ pub fn view(one: WentLive) -> DeployView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{HOUR, MINUTE};
+    use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 
     fn first(environment: &str, version: &str, minute: i64) -> FirstVersion {
         let (environment, version) = (environment.to_owned(), version.to_owned());
-        FirstVersion { project: 1, service: "cart".to_owned(), environment, version, first_ns: minute * MINUTE }
+        FirstVersion { project: 1, service: "cart".to_owned(), environment, version, first_ns: minute * MINUTE_NS }
     }
 
     fn reported(environment: &str, version: &str, minute: i64) -> Deploy {
@@ -188,7 +188,7 @@ mod tests {
             environment: environment.to_owned(),
             ..DeployReport::default()
         };
-        checked(report, minute * MINUTE, 24 * HOUR).expect("a deploy")
+        checked(report, minute * MINUTE_NS, 24 * HOUR_NS).expect("a deploy")
     }
 
     #[test]
@@ -201,9 +201,9 @@ mod tests {
         let found: Vec<Found<'_>> = merged
             .iter()
             .map(|one| {
-                let first = one.first_ns.map(|ns| ns / MINUTE);
+                let first = one.first_ns.map(|ns| ns / MINUTE_NS);
                 let WentLive { deploy, previous, .. } = one;
-                let minute = deploy.deployed_ns / MINUTE;
+                let minute = deploy.deployed_ns / MINUTE_NS;
                 (deploy.environment.as_str(), deploy.version.as_str(), minute, first, previous.as_deref())
             })
             .collect();
@@ -222,8 +222,8 @@ mod tests {
     fn a_report_is_checked() {
         let good = || DeployReport { service: "a".into(), version: "1".into(), ..DeployReport::default() };
         let check = |report, at| checked(report, at, 0).is_ok();
-        assert!(check(good(), 0) && check(DeployReport { url: "https://ci/1".into(), ..good() }, HOUR));
-        assert!(!check(good(), HOUR + 1));
+        assert!(check(good(), 0) && check(DeployReport { url: "https://ci/1".into(), ..good() }, HOUR_NS));
+        assert!(!check(good(), HOUR_NS + 1));
         for wrong in [
             DeployReport { service: " ".into(), ..good() },
             DeployReport { version: String::new(), ..good() },

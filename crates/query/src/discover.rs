@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 
 use super::executor::Executor;
 use super::filters;
 use super::plans::{self, Window};
-use super::time::{DAY, Range};
+use super::time::Range;
 use super::views::metrics::*;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
 /// Length of the range when the request has none.
-const DEFAULT_RANGE: i64 = 7 * DAY;
+const DEFAULT_RANGE: i64 = 7 * DAY_NS;
 const VALUES_MAX: usize = 1000;
 /// The tag of the service name.
 const SERVER_NAME: &str = "server_name";

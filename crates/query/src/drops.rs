@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -9,7 +10,7 @@ use super::answer::Row;
 use super::executor::Executor;
 use super::filters;
 use super::plans::{self, Window};
-use super::time::{self, DAY, HOUR, MINUTE, Range};
+use super::time::{self, Range};
 use super::views::drops::*;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
@@ -29,8 +30,8 @@ pub async fn read(
     let now = executor.context.clock.now_ns();
     let requested = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     // The time of a count is the start of its minute.
-    let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE)), to: requested.to };
-    let recent = Range { from: range.from.max(range.to.saturating_sub(MINUTES_MAX * MINUTE)), to: range.to };
+    let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE_NS)), to: requested.to };
+    let recent = Range { from: range.from.max(range.to.saturating_sub(MINUTES_MAX * MINUTE_NS)), to: range.to };
     let (totals, minutes, last_span) = tokio::try_join!(
         counts(executor, project.number, range, false),
         counts(executor, project.number, recent, true),
@@ -103,7 +104,7 @@ async fn counts(
 
 /// The span that started last. Reads the latest hour first, because the Connect page sends a request every two seconds.
 async fn last_span(executor: &Executor, project: u32, now_ns: i64) -> Result<Option<LastSpan>, QueryError> {
-    for back in [HOUR, DAY, 31 * DAY] {
+    for back in [HOUR_NS, DAY_NS, 31 * DAY_NS] {
         if let Some(found) = last_since(executor, project, now_ns.saturating_sub(back)).await? {
             return Ok(Some(found));
         }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
+use tidewatch_domain::rules::endpoint_name::UNMATCHED;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
@@ -23,9 +25,6 @@ use super::views::page::{PageInfo, TrendPoint};
 use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::{Actor, Project, SlowEndpoint};
-
-/// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
-pub const UNMATCHED: &str = "UNMATCHED";
 
 /// Inbound HTTP requests, by method and route.
 pub struct Endpoint;
@@ -102,7 +101,7 @@ pub async fn always_bad(executor: &Executor, project: &Project, range: Range) ->
     let keys = vec![Key::column("name")];
     let plan = plans::groups(Table::Endpoints, &[project.number], range, Filter::True, keys, aggregates);
     let answer = executor.run(plan).await?;
-    let hours = range.length() as f64 / time::HOUR as f64;
+    let hours = range.length() as f64 / HOUR_NS as f64;
     let of_name = |row: Row<'_>| {
         let metrics = Endpoint::metrics(row);
         AlwaysBad {
@@ -187,7 +186,7 @@ impl EntityKind for Endpoint {
     }
 
     async fn ranking_context(executor: &Executor, project: &Project) -> Result<Bands, QueryError> {
-        let slow = executor.context.control.slow_endpoints(project.number).await?;
+        let slow = executor.context.projects.slow_endpoints(project.number).await?;
         let offset_ns = |(name, slow): (String, SlowEndpoint)| (name, slow.offset_ms.saturating_mul(1_000_000));
         Ok(Bands { common: ApdexBands::impact(0), offsets: slow.into_iter().map(offset_ns).collect() })
     }
@@ -371,7 +370,7 @@ const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 /// `GET /api/endpoints/slow`: the accepted slow offset of an Endpoint, 0 when none was set.
 pub async fn slow(executor: &Executor, project: &Project, endpoint: String) -> Result<SlowOffset, QueryError> {
     let number = project.number;
-    let slow = executor.context.control.slow_endpoint(number, &endpoint).await?;
+    let slow = executor.context.projects.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }
@@ -390,6 +389,6 @@ pub async fn set_slow(
         return Err(QueryError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
-    executor.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
+    executor.context.projects.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::rollup::sketch::{bucket_of, least_of};
 
@@ -13,7 +14,7 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::explain::timed_rows;
 use crate::plans::{self, Window};
-use crate::time::{Buckets, MINUTE, Range, to_rfc3339};
+use crate::time::{Buckets, Range, to_rfc3339};
 use crate::views::heatmap::{Heatmap, HeatmapCell, HeatmapMark, HeatmapRequest, HeatmapRow};
 
 /// Buckets of a power of two in the sketch.
@@ -46,7 +47,7 @@ pub async fn heatmap(executor: &Executor, project: &Project, request: HeatmapReq
     let table = kind.table();
     let has = |column: &str| table.column(column).is_some();
     let counts = Counts {
-        buckets: Buckets::at_most(range, limits::HEATMAP_COLUMNS_MAX, MINUTE),
+        buckets: Buckets::at_most(range, limits::HEATMAP_COLUMNS_MAX, MINUTE_NS),
         has_streams: has("is_stream"),
         has_errors: has("is_error"),
         has_versions: has("app_version"),

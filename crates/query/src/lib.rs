@@ -19,7 +19,7 @@
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
-//! - [`rule_windows`]: what notification rules measure.
+//! - [`time_windows`]: values of consecutive windows of time.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace,
 //!   [`trace_columns`]: without attributes, in columns. [`occurrences`], [`owners`]: exceptions and the entities that own them.
@@ -74,7 +74,6 @@ pub mod plans;
 pub mod profiles;
 pub mod projects;
 pub mod retention;
-pub mod rule_windows;
 pub mod service_map;
 pub mod services;
 pub mod sessions;
@@ -83,6 +82,7 @@ pub mod spans;
 pub mod tasks;
 pub mod threads;
 pub mod time;
+pub mod time_windows;
 pub mod trace;
 pub mod trace_columns;
 pub mod trace_search;

@@ -3,27 +3,26 @@
 use std::collections::BTreeSet;
 
 use tidewatch_domain::rules::session::RECORDING_DAYS;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 use tidewatch_store::retention::{ProjectRetention, days_of};
 use tidewatch_store::tables::Table;
 
-use tidewatch_accounts::Control;
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
+use tidewatch_accounts::Projects;
 
 /// The retention settings of all projects, for the store. `purged`: deleted projects that have no rows left.
-pub fn retention_of(control: &Control, purged: &BTreeSet<u32>) -> ProjectRetention {
-    let deleted = control.deleted_projects();
+pub fn retention_of(projects: &Projects, purged: &BTreeSet<u32>) -> ProjectRetention {
+    let deleted = projects.deleted_projects();
     let unpurged = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
-    ProjectRetention { days: control.retention_days(), deleted_projects: unpurged.collect() }
+    ProjectRetention { days: projects.retention_days(), deleted_projects: unpurged.collect() }
 }
 
 /// Restricts a plan to the days within its projects' retention, whether or not older rows have been removed.
-pub fn within_retention(control: &Control, plan: Plan, now_ns: i64) -> Plan {
+pub fn within_retention(projects: &Projects, plan: Plan, now_ns: i64) -> Plan {
     let recordings = if plan.table == Table::SessionSegments { RECORDING_DAYS } else { 0 };
     let start = |project: u32| {
-        let days = control.project_by_number(project)?.settings.retention_days;
+        let days = projects.project_by_number(project)?.settings.retention_days;
         let days = Some(days_of(days, recordings, plan.table)).filter(|days| *days > 0)?;
         Some((project, i64::from(day_of(now_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS)))
     };

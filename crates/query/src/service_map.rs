@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidewatch_domain::rules::peer::PeerKind;
 use tidewatch_domain::service_map::{self as rules, Calls, NodeId, NodeKind, Outgoing, Pair, Served};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, KeySource, Op, Value};
 use tidewatch_store::tables::Table;
 
@@ -16,7 +17,7 @@ use super::entities::whole;
 use super::executor::Executor;
 use super::filters;
 use super::plans::{self, Window};
-use super::time::{self, Buckets, MINUTE, Range};
+use super::time::{self, Buckets, Range};
 use super::views::service_map::*;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
@@ -52,7 +53,7 @@ pub async fn detail(
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let name = request.service;
     let executor = &executor.clone().filtered(executor.filter().any_service());
-    let buckets = Buckets::over(range, time::effective_minutes(None, range, limits::SERVICE_POINTS_MAX) * MINUTE);
+    let buckets = Buckets::over(range, time::effective_minutes(None, range, limits::SERVICE_POINTS_MAX) * MINUTE_NS);
     let (all, deploys, points, (instances, instances_truncated)) = tokio::try_join!(
         calls(executor, project.number, range),
         live_versions(executor, project.number),
@@ -69,7 +70,7 @@ pub async fn detail(
         name,
         stats,
         series: points,
-        interval_minutes: buckets.width / MINUTE,
+        interval_minutes: buckets.width / MINUTE_NS,
         versions,
         instances,
         instance_minutes: limits::SERVICE_INSTANCE_MINUTES,
@@ -202,7 +203,7 @@ async fn instances(
     service: &str,
 ) -> Result<(Vec<ServiceInstance>, bool), QueryError> {
     let range =
-        Range { from: range.from.max(range.to.saturating_sub(limits::SERVICE_INSTANCE_MINUTES * MINUTE)), ..range };
+        Range { from: range.from.max(range.to.saturating_sub(limits::SERVICE_INSTANCE_MINUTES * MINUTE_NS)), ..range };
     let attribute = |(name, key): &(&'static str, &str)| {
         KeySource::Attribute { scope: AttributeScope::Resource, key: (*key).to_owned() }.named(name)
     };
@@ -290,7 +291,7 @@ fn stats(calls: Calls, range: Range) -> CallStats {
     CallStats {
         calls: whole(calls.calls),
         errors: whole(calls.errors),
-        per_minute: calls.calls * MINUTE as f64 / range.length().max(1) as f64,
+        per_minute: calls.calls * MINUTE_NS as f64 / range.length().max(1) as f64,
         p50_duration: calls.p50,
         p95_duration: calls.p95,
     }

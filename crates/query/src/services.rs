@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::columns::Sender;
 use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
@@ -12,7 +13,7 @@ use super::deploys::{self, WentLive};
 use super::entities::whole;
 use super::executor::Executor;
 use super::plans::{self, Window};
-use super::time::{self, HOUR, MINUTE, Range};
+use super::time::{self, Range};
 use super::views::page::RangeQuery;
 use super::views::services::*;
 use super::{ai_metrics, filters, ids};
@@ -25,9 +26,9 @@ pub async fn read(executor: &Executor, project: &Project, query: RangeQuery) -> 
     let now = executor.context.clock.now_ns();
     let requested = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     // The time of a count is the start of its minute.
-    let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE)), to: requested.to };
-    let hour = range.to.saturating_sub(HOUR);
-    let recent = Range { from: range.from.max(hour.saturating_sub(hour.rem_euclid(MINUTE))), to: range.to };
+    let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE_NS)), to: requested.to };
+    let hour = range.to.saturating_sub(HOUR_NS);
+    let recent = Range { from: range.from.max(hour.saturating_sub(hour.rem_euclid(MINUTE_NS))), to: range.to };
     let live = live_since(&deploys::all(&executor.context, project.number).await?);
     let (found, endpoints, tasks, ai_traces, issues) = tokio::try_join!(
         senders(executor, project.number, range, recent.from, &live),

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use tidewatch_domain::query_language::evaluate;
 use tidewatch_domain::rules::issue_group::issue_title;
 use tidewatch_domain::rules::session;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_store::columns;
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
@@ -17,7 +18,7 @@ use super::language;
 use super::language::computed::SessionValues;
 use super::page::{self, Paging};
 use super::plans::{self, Window};
-use super::time::{self, DAY, HOUR, Range};
+use super::time::{self, Range};
 use super::views::page::Page;
 use super::views::session::*;
 use super::{attributes, filters, ids};
@@ -199,7 +200,7 @@ async fn summaries(
 
 /// The range in which sessions that start in `range` have segments and errors, also if clocks differ.
 fn during(range: Range) -> Range {
-    Range { from: range.from.saturating_sub(HOUR), to: range.to.saturating_add(session::DURATION_MAX_NS + HOUR) }
+    Range { from: range.from.saturating_sub(HOUR_NS), to: range.to.saturating_add(session::DURATION_MAX_NS + HOUR_NS) }
 }
 
 /// The views of sessions, in their order.
@@ -264,7 +265,7 @@ pub async fn detail(
     started_at: Option<i64>,
 ) -> Result<SessionDetail, QueryError> {
     let now = executor.context.clock.now_ns();
-    let around = |at: i64| Range { from: at.saturating_sub(DAY), to: at.saturating_add(DAY) };
+    let around = |at: i64| Range { from: at.saturating_sub(DAY_NS), to: at.saturating_add(DAY_NS) };
     let range = started_at.map_or(Range::ALL, around);
     let of_session = filters::ids("session_id", [id]);
     let found = summaries(executor, project.number, range, of_session.clone(), now).await?;
@@ -378,7 +379,7 @@ pub async fn recorded(executor: &Executor, project: u32, exceptions: &Answer) ->
     let times = || exceptions.rows().map(|row| row.int("time"));
     let (Some(first), Some(last)) = (times().min(), times().max()) else { return Ok(HashSet::new()) };
     // The recording of an exception is of the minute before it; clocks may differ.
-    let range = Range { from: first.saturating_sub(DAY), to: last.saturating_add(DAY) };
+    let range = Range { from: first.saturating_sub(DAY_NS), to: last.saturating_add(DAY_NS) };
     let filter = filters::ids("exception_id", exceptions.rows().map(|row| row.id16("row_id")));
     let columns = vec!["exception_id"];
     let window = Window::first(exceptions.len().saturating_mul(16));

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{AttributeScope, Filter, Op, Value};
 use tidewatch_store::tables::Table;
 
 use super::executor::Executor;
 use super::language::{self, RowKind};
 use super::plans::{self, Window};
-use super::time::{HOUR, Range};
+use super::time::Range;
 use super::views::span::SpanListRequest;
 use super::{filters, ids};
 use crate::error::QueryError;
@@ -20,7 +21,7 @@ use tidewatch_limits as limits;
 /// Maximum attribute filters of one request.
 pub const ATTRIBUTE_FILTERS_MAX: usize = 20;
 /// Nanoseconds after the range's end in which inner spans of a trace are searched.
-const INNER_AFTER: i64 = HOUR;
+const INNER_AFTER: i64 = HOUR_NS;
 
 /// The filter of a list of spans.
 pub struct Search {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{Filter, Key, Order};
 use tidewatch_store::tables::Table;
 
@@ -13,7 +14,7 @@ use super::page::{self, Paging};
 use super::plans::{self, Window};
 use super::projects::Projects;
 use super::span_search::Search;
-use super::time::{self, DAY, Range};
+use super::time::{self, Range};
 use super::views::AttributeMap;
 use super::views::span::{SpanListRequest, SpanOrder, SpanPage, SpanView};
 use super::{attributes, filters, ids};
@@ -161,7 +162,7 @@ pub async fn list(
 /// A range longer than the retention is [`QueryError::Unprocessable`] (422).
 pub fn check_length(executor: &Executor, project: &Project, range: Range) -> Result<(), QueryError> {
     let days_max = days_max(project.settings.retention_days.unwrap_or(executor.context.retention_days));
-    if range.length() > days_max.saturating_mul(DAY) {
+    if range.length() > days_max.saturating_mul(DAY_NS) {
         return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }
     Ok(())
@@ -170,7 +171,7 @@ pub fn check_length(executor: &Executor, project: &Project, range: Range) -> Res
 /// Maximum days of a list's range: the retention and the current day. A retention of 0 days is unlimited.
 fn days_max(retention_days: u32) -> i64 {
     match retention_days {
-        0 => i64::MAX / DAY,
+        0 => i64::MAX / DAY_NS,
         days => i64::from(days).max(limits::SPAN_LIST_DAYS_MIN) + 1,
     }
 }

@@ -3,16 +3,8 @@
 use jiff::Timestamp;
 
 use crate::error::QueryError;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
-
-/// Nanoseconds of a second.
-pub const SECOND: i64 = 1_000_000_000;
-/// Nanoseconds of a minute.
-pub const MINUTE: i64 = 60 * SECOND;
-/// Nanoseconds of an hour.
-pub const HOUR: i64 = 60 * MINUTE;
-/// Nanoseconds of a day.
-pub const DAY: i64 = 24 * HOUR;
 
 /// `from <= time < to`, nanoseconds since the epoch, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +23,7 @@ impl Range {
     /// messages. A malformed time is [`QueryError::Malformed`] (400), an end before the start
     /// [`QueryError::Unprocessable`] (422). Equal times are the range of that one nanosecond.
     pub fn read(from: Option<&str>, to: Option<&str>, now_ns: i64, names: [&str; 2]) -> Result<Range, QueryError> {
-        Range::read_or(from, to, now_ns, DAY, names)
+        Range::read_or(from, to, now_ns, DAY_NS, names)
     }
 
     /// Like [`Range::read`], with a default length in nanoseconds.
@@ -121,12 +113,12 @@ impl Buckets {
     /// `width_min_ns`, and a usual one: a number of minutes from the list, or whole days.
     pub fn at_most(range: Range, count_max: i64, width_min_ns: i64) -> Buckets {
         const MINUTES: [i64; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440];
-        let known = MINUTES.iter().map(|minutes| minutes * MINUTE).filter(|width| *width >= width_min_ns);
+        let known = MINUTES.iter().map(|minutes| minutes * MINUTE_NS).filter(|width| *width >= width_min_ns);
         let mut fitting = known.map(|width| Buckets::over(range, width)).filter(|buckets| buckets.count <= count_max);
         fitting.next().unwrap_or_else(|| {
             // One bucket more than the length needs, because the first may start before the range.
-            let days = (range.length() - 1) / (count_max - 1) / DAY + 1;
-            Buckets::over(range, days * DAY)
+            let days = (range.length() - 1) / (count_max - 1) / DAY_NS + 1;
+            Buckets::over(range, days * DAY_NS)
         })
     }
 
@@ -139,10 +131,10 @@ impl Buckets {
 /// Minutes per bucket when the request does not set them. WIRE 3.1.
 pub fn automatic_minutes(range: Range) -> i64 {
     match range.length() {
-        length if length < 2 * HOUR => 1,
-        length if length < 12 * HOUR => 5,
-        length if length < 48 * HOUR => 15,
-        length if length < 7 * DAY => 60,
+        length if length < 2 * HOUR_NS => 1,
+        length if length < 12 * HOUR_NS => 5,
+        length if length < 48 * HOUR_NS => 15,
+        length if length < 7 * DAY_NS => 60,
         _ => 240,
     }
 }
@@ -154,7 +146,7 @@ pub fn automatic_minutes(range: Range) -> i64 {
 /// is reserved for a range that starts inside a bucket.
 pub fn effective_minutes(requested_minutes: Option<i64>, range: Range, points_max: i64) -> i64 {
     let wanted = requested_minutes.filter(|minutes| *minutes > 0).unwrap_or_else(|| automatic_minutes(range));
-    let per_bucket = MINUTE * (points_max - 1);
+    let per_bucket = MINUTE_NS * (points_max - 1);
     let least = (range.length() - 1) / per_bucket + 1;
     wanted.max(least)
 }
@@ -191,8 +183,8 @@ mod tests {
         let read = |from, to| Range::of_list(from, to, now);
         let (from, to) = ("2026-06-01T00:00:00Z", "2026-06-01T06:00:00Z");
         assert_eq!(read(Some(from), Some(to)).unwrap(), Range { from: at(from), to: at(to) });
-        assert_eq!(read(None, None).unwrap(), Range { from: now + 1 - DAY, to: now + 1 });
-        assert_eq!(read(None, Some(to)).unwrap().from, at(to) - DAY);
+        assert_eq!(read(None, None).unwrap(), Range { from: now + 1 - DAY_NS, to: now + 1 });
+        assert_eq!(read(None, Some(to)).unwrap().from, at(to) - DAY_NS);
         assert_eq!(read(Some(from), Some(from)).unwrap().length(), 1, "equal is accepted");
         assert!(matches!(read(Some(to), Some(from)), Err(QueryError::Unprocessable(_))));
         assert!(matches!(read(Some("x"), None), Err(QueryError::Malformed(_))));
@@ -202,26 +194,26 @@ mod tests {
     #[test]
     fn bucket_widths_follow_the_request_and_the_range() {
         for (length, requested_minutes, expected) in [
-            (HOUR, None, 1),
-            (2 * HOUR, None, 5),
-            (12 * HOUR, None, 15),
-            (48 * HOUR, None, 60),
-            (7 * DAY, None, 240),
-            (731 * DAY, None, 527),
-            (HOUR, Some(0), 1),
-            (HOUR, Some(-5), 1),
-            (HOUR, Some(7), 7),
-            (7 * DAY, Some(1), 6),
-            (1999 * MINUTE, Some(1), 1),
-            (1999 * MINUTE + 1, Some(1), 2),
+            (HOUR_NS, None, 1),
+            (2 * HOUR_NS, None, 5),
+            (12 * HOUR_NS, None, 15),
+            (48 * HOUR_NS, None, 60),
+            (7 * DAY_NS, None, 240),
+            (731 * DAY_NS, None, 527),
+            (HOUR_NS, Some(0), 1),
+            (HOUR_NS, Some(-5), 1),
+            (HOUR_NS, Some(7), 7),
+            (7 * DAY_NS, Some(1), 6),
+            (1999 * MINUTE_NS, Some(1), 1),
+            (1999 * MINUTE_NS + 1, Some(1), 2),
             (1, None, 1),
         ] {
             let range = Range { from: 0, to: length };
             let minutes = effective_minutes(requested_minutes, range, 2000);
             assert_eq!(minutes, expected, "{length} {requested_minutes:?}");
-            for shift in [0, 1, MINUTE - 1] {
+            for shift in [0, 1, MINUTE_NS - 1] {
                 let range = Range { from: shift, to: shift + length };
-                assert!(Buckets::over(range, minutes * MINUTE).count <= 2000);
+                assert!(Buckets::over(range, minutes * MINUTE_NS).count <= 2000);
             }
         }
     }
@@ -232,18 +224,18 @@ mod tests {
             [Range::ALL, Range { from: i64::MIN, to: i64::MIN + 1 }, Range { from: i64::MAX - 1, to: i64::MAX }]
         {
             let minutes = effective_minutes(Some(1), range, 2000);
-            let buckets = Buckets::over(range, minutes.saturating_mul(MINUTE));
+            let buckets = Buckets::over(range, minutes.saturating_mul(MINUTE_NS));
             assert!((1..=2000).contains(&buckets.starts().count()), "{range:?}");
-            assert!(Buckets::at_most(range, 24, MINUTE).starts().count() <= 24, "{range:?}");
+            assert!(Buckets::at_most(range, 24, MINUTE_NS).starts().count() <= 24, "{range:?}");
         }
     }
 
     #[test]
     fn buckets_do_not_exceed_their_maximum_count() {
-        for length in [1, MINUTE, HOUR, DAY - 1, DAY, DAY + 1, 31 * DAY, 731 * DAY] {
-            for shift in [0, 1, HOUR - 1] {
+        for length in [1, MINUTE_NS, HOUR_NS, DAY_NS - 1, DAY_NS, DAY_NS + 1, 31 * DAY_NS, 731 * DAY_NS] {
+            for shift in [0, 1, HOUR_NS - 1] {
                 let range = Range { from: shift, to: shift + length };
-                let buckets = Buckets::at_most(range, 24, MINUTE);
+                let buckets = Buckets::at_most(range, 24, MINUTE_NS);
                 assert!(buckets.count <= 24, "{length} {shift}: {buckets:?}");
                 let last = buckets.origin + buckets.count * buckets.width;
                 assert!(buckets.origin <= range.from && range.to <= last, "{length} {shift}: {buckets:?}");

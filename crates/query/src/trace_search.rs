@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::model::TraceId;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::plan::Filter;
 use tidewatch_store::trace_search::{Found, TraceSearch, TraceSearchBounds, TraceSummary};
@@ -14,14 +15,14 @@ use crate::executor::Executor;
 use crate::language;
 use crate::page::{self, Paging};
 use crate::spans::check_length;
-use crate::time::{HOUR, Range, to_rfc3339};
+use crate::time::{Range, to_rfc3339};
 use crate::views::trace_search::{
     TraceOrder, TracePoints, TraceRow, TraceSearchPage, TraceSearchRequest, TraceService,
 };
 
 /// Time before and after the range in which spans belong to its traces. A trace that began before the range is known by
 /// its earlier spans.
-const AROUND: i64 = HOUR;
+const AROUND: i64 = HOUR_NS;
 /// Services of one row.
 const SERVICES_MAX: usize = 20;
 

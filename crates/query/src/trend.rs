@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
 use super::executor::Executor;
 use super::plans;
-use super::time::{self, Buckets, MINUTE, Range};
+use super::time::{self, Buckets, Range};
 use super::views::page::TrendPoint;
 use crate::error::QueryError;
 
@@ -40,7 +41,7 @@ pub struct TrendQuery {
 /// Queries the trends over `range` by a key of strings, in at most [`BUCKETS_MAX`] buckets.
 pub async fn trends(executor: &Executor, query: TrendQuery, range: Range) -> Result<Trends<String>, QueryError> {
     let column = query.key.name;
-    by_key(executor, query, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned())
+    by_key(executor, query, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE_NS), |row| row.text(column).to_owned())
         .await
 }
 

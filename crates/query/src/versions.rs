@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use tidewatch_domain::changes::{Differs, Sample, differences};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -12,7 +13,7 @@ use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;
-use crate::time::{self, Buckets, DAY, HOUR, Range};
+use crate::time::{self, Buckets, Range};
 use crate::views::answers::{NewKind, NewThing};
 use crate::views::compare::ComparedKind;
 use crate::views::version::*;
@@ -21,11 +22,11 @@ use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
 /// Time before and after a deploy whose rows are read, nanoseconds.
-const AROUND: i64 = 6 * HOUR;
+const AROUND: i64 = 6 * HOUR_NS;
 /// Occurrences that an Issue must have been expected to have.
 const EXPECTED: f64 = 5.0;
 /// Nothing of this time after the first row of a project is new, nanoseconds.
-const BEGINNING: i64 = HOUR;
+const BEGINNING: i64 = HOUR_NS;
 
 /// Output columns.
 const OLD: &str = "old";
@@ -294,10 +295,10 @@ async fn first_day(
     table: Table,
     filter: Filter,
 ) -> Result<Option<Range>, QueryError> {
-    let days = Buckets { origin: 0, width: DAY, count: 1 };
+    let days = Buckets { origin: 0, width: DAY_NS, count: 1 };
     let counts = vec![Function::Count.named(COUNT)];
     let plan = plans::groups(table, &[project], Range::ALL, filter, vec![plans::bucket(&days)], counts);
     let answer = executor.run(plan).await?;
     let first = answer.rows().map(|row| row.int(plans::BUCKET)).min();
-    Ok(first.map(|from| Range { from, to: from.saturating_add(DAY) }))
+    Ok(first.map(|from| Range { from, to: from.saturating_add(DAY_NS) }))
 }

@@ -14,6 +14,7 @@ use tidewatch_bench::generate::profiles::{PROFILE_NS, PROFILES_PER_DAY, SAMPLES,
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, RequestKind};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline::{self, Prepared};
@@ -28,7 +29,6 @@ use tidewatch_store::tables::Table;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const DAY_NS: i64 = 86_400_000_000_000;
 /// 2026-11-19.
 const START: i64 = 20_776 * DAY_NS;
 

@@ -19,7 +19,7 @@ use crate::process::reserve::Reserve;
 use crate::state::demos::Demos;
 use crate::state::quotas::Quotas;
 use tidewatch_accounts::Control;
-use tidewatch_accounts::db::Engine;
+use tidewatch_accounts::Engine;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::{Mailer, templates};
 use tidewatch_accounts::secrets;
@@ -27,6 +27,8 @@ use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_alerts::Alerts;
 use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::incidents::Announcer;
+use tidewatch_alerts::monitors::probe::Prober;
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_alerts::status_pages::StoredMonitors;
 use tidewatch_alerts::status_pages::rendered::RenderedPages;
@@ -86,9 +88,7 @@ pub struct App {
     pub ingest: Arc<Ingest>,
     /// Questions about stored telemetry.
     pub query: Arc<QueryContext>,
-    /// The tables of alerting: rules, channels, incidents, monitors, on-call and status pages.
-    pub alerts: Alerts,
-    /// Messages, checks of monitors, status pages.
+    /// Rules, channels, incidents, monitors, on-call and status pages; their messages and checks.
     pub alerting: Arc<Alerting>,
     /// Settings, the clock, background threads, and what all routes share.
     pub process: Arc<Process>,
@@ -132,7 +132,7 @@ impl FromRef<AppState> for Arc<App> {
 
 /// On SQLite there is one node, which continues its leases after a crash.
 fn lease_holder(control: &Control) -> String {
-    match control.engine() {
+    match control.database().engine() {
         Engine::Sqlite => "the only node".to_owned(),
         Engine::Postgres => Uuid::new_v4().to_string(),
     }
@@ -173,7 +173,7 @@ impl App {
             Some(key) => key,
             None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
-        let sso = Sso::new(&config.sso, control.sealer())?;
+        let sso = Sso::new(&config.sso, control.database().sealer())?;
         let settings = config.durable_store_options();
         let symbols = Arc::new(
             Symbols::open(data, || tidewatch_lake::background(limits::SYMBOLS_NICE))
@@ -181,9 +181,10 @@ impl App {
         );
         let known = symbols.clone();
         // Read before the server's own retention removes anything.
-        let kept = retention_of(&control, &BTreeSet::new());
+        let kept = retention_of(&control.projects, &BTreeSet::new());
         let first_versions = Arc::new(FirstVersions::default());
-        first_versions.load(&control.all_first_versions().await.context("cannot read the versions of services")?);
+        first_versions
+            .load(&control.projects.all_first_versions().await.context("cannot read the versions of services")?);
         let opener = EngineOpener {
             options: config.engine_options(),
             project_retention: kept,
@@ -204,7 +205,7 @@ impl App {
         let (durable_store, hints) = (Arc::new(durable_store), Arc::new(Hints::default()));
         let store: Arc<dyn TelemetryStore> = lake.clone();
         let highest = store.highest_project();
-        if control.number_projects_above(highest).await.context("cannot number projects")? {
+        if control.projects.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
                 "the control database is older than the telemetry here: new projects get numbers above {highest}"
             );
@@ -218,13 +219,13 @@ impl App {
         let (mailer, post) = Mailer::new(&config.mail).context("cannot prepare the sending of mail")?;
         if mailer.is_set_up {
             let base_url = config.base_url();
-            control.set_notice_template(Box::new(move |notice| templates::notice(&base_url, notice)));
+            control.database().set_notice_template(Box::new(move |notice| templates::notice(&base_url, notice)));
         }
         let (alive, closed) = mpsc::channel();
         let background = Arc::new(Background::default());
         background.add(symbols.builder.heartbeat());
         let query = Arc::new(QueryContext::new(
-            (control.clone(), clock.clone()),
+            (&control, clock.clone()),
             (store.clone(), config.retention_days),
             (
                 Admission::new(query_threads, query_threads * limits::QUERIES_WAITING_PER_THREAD),
@@ -271,12 +272,22 @@ impl App {
             rejection_log: RejectionLog::default(),
         };
         let alerting = Alerting {
+            rooms: Alerts::new(accounts.control.database()),
             notifier: Arc::new(notifier(&config, clock.clone())?),
-            browser: BrowserChecks::open(config.browser.place()?).await,
+            announcer: Announcer {
+                base_url: config.base_url().trim_end_matches('/').to_owned(),
+                has_mail: accounts.mailer.is_set_up,
+            },
+            prober: Arc::new(Prober {
+                browser: BrowserChecks::open(config.browser.place()?).await,
+                policy: OutboundPolicy { allows_private: config.allow_private_monitor_targets },
+                clock: clock.clone(),
+            }),
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             status_pages: RenderedPages::new(Arc::new(StoredMonitors)),
             status_logos,
-            oncall: Arc::default(),
+            oncall_wake: Arc::default(),
+            clock: clock.clone(),
         };
         let process = Process {
             background,
@@ -287,7 +298,6 @@ impl App {
             config,
         };
         let app = Arc::new(App {
-            alerts: Alerts::new(accounts.control.database()),
             accounts: Arc::new(accounts),
             ingest: Arc::new(ingest),
             query,
@@ -297,9 +307,9 @@ impl App {
             reserve,
             _alive: alive,
         });
-        let control = Arc::downgrade(&app.accounts.control);
-        Control::follow(control.clone(), closed).context("cannot start a thread")?;
-        post.start(control, app.process.clock.clone(), &app.process.background)?;
+        let database = app.accounts.control.database();
+        database.follow(closed).context("cannot start a thread")?;
+        post.start(database, app.process.clock.clone(), &app.process.background)?;
         Ok(app)
     }
 
@@ -309,7 +319,7 @@ impl App {
         if tokio::task::spawn_blocking(move || app.ingest.durable_store.close()).await.is_err() {
             tracing::error!("closing the store failed; the next start replays the journal");
         }
-        self.accounts.control.close().await;
+        self.accounts.control.database().close().await;
         // Reserves the space that closing has just freed.
         self.reserve.iter().for_each(Reserve::restore);
     }

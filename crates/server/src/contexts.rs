@@ -3,7 +3,7 @@
 //! - [`Accounts`]: people, organizations, projects, their credentials and their sign-in.
 //! - [`Ingest`]: admission and storage of telemetry and symbol files.
 //! - [`tidewatch_query::context::QueryContext`]: questions about stored telemetry.
-//! - [`Alerting`]: messages, checks of monitors, status pages.
+//! - [`Alerting`]: rules, channels, incidents, monitors, on-call and status pages; their messages and checks.
 //! - [`Process`]: settings, the clock, background threads, and what all routes share.
 //!
 //! The application owns one of each (`app.rs`).
@@ -21,7 +21,10 @@ use tidewatch_accounts::mail::Mailer;
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_accounts::{Actor, Control};
+use tidewatch_alerts::Alerts;
 use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::incidents::Announcer;
+use tidewatch_alerts::monitors::probe::Prober;
 use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
 use tidewatch_domain::model::RequestKind;
@@ -38,7 +41,6 @@ use tidewatch_limits::admission::guesses::Guesses;
 use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
-use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_runtime::background::Background;
 
 /// People, organizations, projects, their credentials and their sign-in.
@@ -125,12 +127,16 @@ impl Ingest {
     }
 }
 
-/// Messages, checks of monitors, status pages.
+/// Rules, channels, incidents, monitors, on-call and status pages; their messages and checks.
 pub struct Alerting {
+    /// Rules, channels, incidents, monitors, on-call and status pages, as the control database has them.
+    pub rooms: Alerts,
     /// Sends notifications.
     pub notifier: Arc<Notifier>,
-    /// Checks of monitors by a browser.
-    pub browser: BrowserChecks,
+    /// Settings for notifications of the subscribers of status pages.
+    pub announcer: Announcer,
+    /// Makes single checks of monitors.
+    pub prober: Arc<Prober>,
     /// Permits to check a monitor on request.
     pub monitor_runs: Semaphore,
     /// Public status pages in memory.
@@ -138,7 +144,9 @@ pub struct Alerting {
     /// Their logos.
     pub status_logos: Arc<BlobStore>,
     /// Wakes the task that escalates pages.
-    pub oncall: Arc<Notify>,
+    pub oncall_wake: Arc<Notify>,
+    /// Source of the current time.
+    pub clock: Clock,
 }
 
 /// Settings, the clock, background threads, and what all routes share.

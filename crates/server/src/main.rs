@@ -179,7 +179,7 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
         let url = base_url.unwrap_or_else(|| address.url());
         print_line(&welcome(
             &url,
-            app.accounts.control.has_organizations(),
+            app.accounts.control.people.has_organizations(),
             setup_code::expected(&app.accounts, &app.process),
         ));
     };

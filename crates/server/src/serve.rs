@@ -7,17 +7,20 @@ use anyhow::Context;
 use axum::Router;
 use parking_lot::{Mutex, RwLock};
 use tidewatch_journal::heartbeat::Heartbeat;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::alerts;
 use crate::app::{App, Environment, Settings};
 use crate::backup::socket;
+use crate::backup::source::Serving;
 use crate::config::{self, Config};
 use crate::http::connection::listen;
 use crate::http::connection::socket::Socket;
+use crate::http::exposition::{self, Scrape};
 use crate::http::request_context::RequestContextService;
-use crate::http::{exposition, routes};
+use crate::http::routes;
 use crate::jobs::first_versions;
 use crate::jobs::resymbolicate;
 use crate::jobs::retention_changes;
@@ -102,7 +105,14 @@ pub async fn serve_routes(
     let _ = router.send(router_of(app.clone()));
     if let Some(socket) = metrics_socket {
         tracing::info!("own metrics at http://{}/metrics", socket.address()?);
-        let (_, router) = watch::channel(exposition::router(app.clone(), traffic, tracer.clone()));
+        let scrape = Scrape {
+            ingest: app.ingest.clone(),
+            query: app.query.clone(),
+            process: app.process.clone(),
+            traffic,
+            tracer: tracer.clone(),
+        };
+        let (_, router) = watch::channel(exposition::router(scrape));
         let service = Arc::new(RequestContextService::new(router, trust, false, clock));
         let mut stopped = stopped.clone();
         tokio::spawn(listen::serve(vec![socket], service, limits::METRICS_CONNECTIONS_MAX, async move {
@@ -115,11 +125,19 @@ pub async fn serve_routes(
         live_tails.close();
     });
     let mut tasks = JoinSet::new();
-    tasks.spawn(resymbolicate::run(app.clone(), stopped.clone()));
-    tasks.spawn(first_versions::run(app.clone(), stopped.clone()));
+    let (query, ingest) = (&app.query, &app.ingest);
+    let background = app.process.background.clone();
+    tasks.spawn(resymbolicate::run(query.clone(), ingest.clone(), background, stopped.clone()));
+    tasks.spawn(first_versions::run(query.clone(), ingest.clone(), stopped.clone()));
     tasks.spawn(persist::run(app.ingest.symbols.clone(), stopped.clone()));
-    tasks.spawn(retention_changes::run(app.clone(), stopped.clone()));
-    tasks.spawn(socket::serve(app.clone(), stopped.clone()));
+    tasks.spawn(retention_changes::run(query.clone(), ingest.clone(), stopped.clone()));
+    let serving = Serving {
+        lake: app.lake.clone(),
+        ingest: ingest.clone(),
+        accounts: app.accounts.clone(),
+        runtime: Handle::current(),
+    };
+    tasks.spawn(socket::serve(serving, app.process.clone(), stopped.clone()));
     alerts::start(&app, &mut tasks, &stopped);
     let heartbeat = Heartbeat::new("reload");
     app.process.background.add(&heartbeat);

@@ -1,9 +1,8 @@
 //! UTC days: which day's part a row belongs to, and the names of days.
 
 use std::collections::BTreeMap;
+use tidewatch_domain::units::DAY_NS;
 
-/// Nanoseconds of a day.
-pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
 /// 2026-01-01: no release is older. Machines without a hardware clock start in 1970.
 const PLAUSIBLE_NS: i64 = 20_454 * DAY_NS;
 /// Maximum number of parts of one table per flush. Senders with broken clocks send any day.

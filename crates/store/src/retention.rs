@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tidewatch_domain::units::DAY_NS;
+
 use crate::tables::Table;
 
 /// Retention by table in days; 0: rows never expire.
@@ -108,9 +110,7 @@ pub fn shortest(left: u32, right: u32) -> u32 {
 pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
     match days {
         0 => i64::MIN,
-        days => {
-            i64::from(crate::days::day_of(today_ns)).saturating_sub(days.into()).saturating_mul(crate::days::DAY_NS)
-        }
+        days => i64::from(crate::days::day_of(today_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS),
     }
 }
 

@@ -164,6 +164,163 @@ fn the_clock_is_read_in_one_file() {
     refuse("one file reads the clock", &reading, &["SystemTime", "Timestamp::now"]);
 }
 
+/// Elements of HTML, SVG and Atom that documents of the server have.
+const ELEMENTS: &[&str] = &[
+    "a",
+    "article",
+    "blockquote",
+    "body",
+    "br",
+    "button",
+    "code",
+    "details",
+    "div",
+    "em",
+    "feed",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "img",
+    "input",
+    "label",
+    "li",
+    "link",
+    "main",
+    "meta",
+    "ol",
+    "p",
+    "pre",
+    "rect",
+    "script",
+    "section",
+    "small",
+    "span",
+    "strong",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "td",
+    "text",
+    "tr",
+    "ul",
+];
+
+/// Files with markup in strings, each with the reason. The list may only shrink.
+const MARKUP_IN_STRINGS: &[(&str, &str)] = &[
+    ("crates/accounts/src/mail/transport/tls_tests.rs", "sends a mail of a test"),
+    ("crates/alerts/src/channels/delivery/escape.rs", "escapes the markup of Slack, which is not HTML"),
+    ("crates/alerts/src/status_pages/feed.rs", "begins the feed with the declaration of XML"),
+    ("crates/server/src/http/ui.rs", "finds the script in a page of the UI"),
+];
+
+/// Tags and escapes in strings: `maud` writes both.
+fn has_markup(line: &str) -> bool {
+    let is_tag = |rest: &str| {
+        let name = rest.strip_prefix('/').unwrap_or(rest);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric());
+        end.is_some_and(|end| {
+            ELEMENTS.contains(&&name[..end]) && [">", " ", "/>"].iter().any(|x| name[end..].starts_with(x))
+        })
+    };
+    ["&amp;", "&lt;", "PreEscaped("].iter().any(|word| line.contains(word)) || line.split('<').skip(1).any(is_tag)
+}
+
+#[test]
+fn one_library_writes_markup() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("one library writes markup");
+    let writes = |source: &&Source| code(without_tests(&source.text)).any(|(_, line)| has_markup(line));
+    let found: BTreeSet<&str> = reading.sources.iter().filter(writes).map(|source| source.path.as_str()).collect();
+    let listed = MARKUP_IN_STRINGS.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, listed, "files with markup in strings, and those that are listed");
+    for line in ["format!(\"<p>{name}</p>\")", "out.push_str(\"<img src=\")", "\"</svg>\"", "\"<br/>\"", "\"&amp;\""] {
+        assert!(has_markup(line), "{line}");
+    }
+    for line in ["html! { p { (name) } }", "\"Bearer <token>\"", "if a < p && b {", "Vec<u8>"] {
+        assert!(!has_markup(line), "{line}");
+    }
+}
+
+/// Units of time as numbers of nanoseconds.
+const UNITS: &[&str] = &["1_000_000_000", "60_000_000_000", "3_600_000_000_000", "86_400_000_000_000"];
+
+/// Names of constants that are units, such as `DAY_NS` and `MS_PER_SECOND`.
+fn is_unit(name: &str) -> bool {
+    const SHORT: &[&str] = &["NS", "US", "MS", "NANOSECONDS", "MILLISECONDS"];
+    const LONG: &[&str] = &["MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK"];
+    let parts: Vec<&str> = name.split('_').filter(|part| *part != "PER").collect();
+    match parts[..] {
+        [one] => one == "MS" || LONG.contains(&one),
+        [first, second] => [first, second].iter().all(|part| SHORT.contains(part) || LONG.contains(part)),
+        _ => false,
+    }
+}
+
+/// Whether a line defines a unit of time: in a constant of its own, or as a number.
+fn defines_a_unit(line: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let of_constant = line.split_once("const ").and_then(|(_, rest)| rest.split_once(':')).filter(|(name, rest)| {
+        let value = rest.split('=').nth(1).unwrap_or_default().trim();
+        is_unit(name) && !value.starts_with('-') && !rest.contains("Duration =") && !numbers(value).is_empty()
+    });
+    of_constant.is_some() || line.split(|c| !is_name(c)).any(|word| UNITS.contains(&word))
+}
+
+/// The part of a file before a module of tests within it.
+fn without_inner_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
+}
+
+/// Files that define a unit, each with the reason.
+const UNITS_DEFINED: &[(&str, &str)] =
+    &[("crates/domain/src/query_language/quantity.rs", "gigabytes"), ("crates/domain/src/units.rs", "the owner")];
+
+#[test]
+fn units_of_time_have_one_owner() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("units of time have one owner");
+    let defines = |source: &&Source| code(without_inner_tests(&source.text)).any(|(_, line)| defines_a_unit(line));
+    let found: BTreeSet<&str> = reading.sources.iter().filter(defines).map(|source| source.path.as_str()).collect();
+    let listed = UNITS_DEFINED.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, listed, "files that define a unit, and those that are listed");
+    for line in [
+        "const DAY_NS: i64 = 24 * HOUR_NS;",
+        "pub const MS: f64 = 1e6;",
+        "at_ns / 1_000_000_000",
+        "const HOUR: u64 = 3600;",
+    ] {
+        assert!(defines_a_unit(line), "{line}");
+    }
+    for line in [
+        "const DAY_NS: u64 = units::DAY_NS as u64;",
+        "const DAYS: i64 = 7;",
+        "const SECOND: i64 = -2;",
+        "21_000_000_000",
+    ] {
+        assert!(!defines_a_unit(line), "{line}");
+    }
+}
+
+#[test]
+fn the_endpoint_of_unmatched_requests_has_one_name() {
+    let word = ["\"UNMATCHED\""];
+    let mut reading = rust("crates", "tests, its owner", |path| {
+        is_product(path) && !path.contains("/conformance/") && path != "crates/domain/src/rules/endpoint_name.rs"
+    });
+    reading.sources.iter_mut().for_each(|source| source.text = without_inner_tests(&source.text).to_owned());
+    refuse("one name of unmatched requests", &reading, &word);
+    let web = Reading::of("web/src", &["ts", "tsx"])
+        .only("tests, its owner", |source| !source.path.contains(".test.") && source.path != "web/src/model/words.ts");
+    refuse("one name of unmatched requests in the web", &web, &word);
+}
+
 /// Whether a line uses Arrow's `cast`.
 fn casts(line: &str) -> bool {
     let names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");

@@ -1,5 +1,6 @@
 // `server` is the real binary; `shop` has an account, a project and the seeded data; `page` is signed in and collects
 // console errors, page errors and CSP violations. A test fails if there are any.
+import { writeFile } from "node:fs/promises";
 import type { Browser, Page } from "@playwright/test";
 import { test as base, expect } from "./base.ts";
 import { seedDesk } from "./desk.ts";
@@ -56,7 +57,7 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
   storageState: async ({ shop }, use) => {
     await use({ cookies: [], origins: [{ origin: shop.url, localStorage: [SIGNED_IN] }] });
   },
-  page: async ({ page, shop, problems }, use) => {
+  page: async ({ page, shop, problems }, use, info) => {
     watchRequests(page);
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(`${message.text()} ${message.location().url}`);
@@ -64,9 +65,16 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
     page.on("pageerror", (error) => problems.push(error.message));
     await enter(page, shop, true);
     await use(page);
+    if (info.status !== info.expectedStatus) await storeContent(page, info.outputPath("page.html"));
     expect(problems, "no errors in the console, no CSP violations").toEqual([]);
   },
 });
+
+/** Stores the document as it is now. A page that has crashed has none. */
+async function storeContent(page: Page, path: string): Promise<void> {
+  const content = await page.content().catch((error: unknown) => `<!-- ${error} -->`);
+  await writeFile(path, content);
+}
 
 /** Makes the account and its organization and project on a new server. */
 export async function register(url: string): Promise<Shop & { organization: number }> {

@@ -1,6 +1,6 @@
 // Channels of notifications of the project.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ChannelConfig, ChannelType } from "../model/channel-types";
+import type { Config } from "../model/config-fields";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
 
@@ -9,8 +9,8 @@ const CHANNELS = "/api/notification-channels";
 export interface Channel {
   id: number;
   name: string;
-  channelType: ChannelType;
-  config: ChannelConfig;
+  channelType: string;
+  config: Config;
   state: "unused" | "working" | "failing";
   failingSince?: string | null;
   lastError: string;
@@ -23,8 +23,8 @@ export interface Channel {
 
 export interface NewChannel {
   name: string;
-  channelType: ChannelType;
-  config: ChannelConfig;
+  channelType: string;
+  config: Config;
 }
 
 /** Polled: deliveries change the state of a channel. */

@@ -1,6 +1,6 @@
 // Notification rules of the project, their preview, and what people were notified of.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { RuleConfig } from "../model/rule-types";
+import type { Config } from "../model/config-fields";
 import { showToast } from "../model/toasts";
 import type { Pagination } from "../model/types";
 import { request } from "./client";
@@ -16,7 +16,7 @@ export interface NewRule {
   channelId: number;
   name: string;
   ruleType: string;
-  config: RuleConfig;
+  config: Config;
   cooldownMinutes: number;
   /** Empty: by the type and the value. */
   severity: RuleSeverity | "";

@@ -1920,6 +1920,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notification-channels/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The types of channels: words, fields, bounds and defaults. They are the same for every project. */
+        get: operations["listChannelTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notification-channels/{id}": {
         parameters: {
             query?: never;
@@ -2021,6 +2038,23 @@ export interface paths {
         put?: never;
         /** A rule over the last seven days, before it is saved: its values, and when it would have fired. */
         post: operations["previewNotificationRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The types of rules: words, fields, bounds and defaults. They are the same for every project. */
+        get: operations["listNotificationRuleTypes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4133,6 +4167,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/synthetics/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The types of monitors: words, fields, bounds and defaults. They are the same for every project. */
+        get: operations["listMonitorTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks": {
         parameters: {
             query?: never;
@@ -6114,6 +6165,77 @@ export interface components {
             /** @description Counts are estimated from a sample of the range, from which rare values may be missing. */
             estimated: boolean;
         };
+        /** @description A field of a configuration. Absent bounds do not exist. */
+        ConfigField: {
+            /** @description The value if the key is absent; absent if the key is required. */
+            default?: unknown;
+            /**
+             * Format: double
+             * @description Number that is too small.
+             */
+            exclusiveMinimum?: number | null;
+            /** @description Whether the part of the form is folded at first. */
+            folded: boolean;
+            /** @description Whether forms leave the field out. */
+            hidden: boolean;
+            /** @description Explanation. */
+            hint?: string | null;
+            /** @description Key of the value. Points separate the keys of nested objects. */
+            key: string;
+            /** @description Kind of the value. */
+            kind: components["schemas"]["FieldKind"];
+            /** @description Name for people. */
+            label: string;
+            /** @description Entries of a list or of a map. */
+            maxItems?: number | null;
+            /** @description Characters of a string, and of each string of a list, which has at least one. */
+            maxLength?: number | null;
+            /**
+             * Format: double
+             * @description Maximum of a number, and of each number of a list.
+             */
+            maximum?: number | null;
+            /**
+             * Format: double
+             * @description Minimum of a number, and of each number of a list.
+             */
+            minimum?: number | null;
+            /** @description The options of a choice. */
+            options?: components["schemas"]["FieldOption"][];
+            /** @description Example that an empty input shows. */
+            placeholder?: string | null;
+            /** @description Whether an empty value is refused, and an absent one if there is no default. */
+            required: boolean;
+            /** @description Title of the part of the form that has the field; absent for the first part. */
+            section?: string | null;
+            /** @description The value of a new form, where it is not the default. */
+            suggested?: unknown;
+            /** @description Unit of the value. */
+            unit?: string | null;
+            /** @description Usual durations, which forms offer. */
+            usual?: number[];
+            when?: components["schemas"]["FieldCondition"] | null;
+        };
+        /** @description A type of rules, channels or monitors. */
+        ConfigType: {
+            /** @description Purpose of the type. */
+            about: string;
+            /** @description Fields of the configuration. */
+            fields: components["schemas"]["ConfigField"][];
+            /** @description Heading under which forms list the type; absent for types without one. */
+            group?: string | null;
+            /** @description Name for people. */
+            label: string;
+            /** @description Fields of the request beside the configuration. */
+            settings: components["schemas"]["ConfigField"][];
+            /** @description Name in requests. */
+            type: string;
+        };
+        /** @description Types of rules, channels or monitors, in the order of forms. */
+        ConfigTypes: {
+            /** @description The types. */
+            types: components["schemas"]["ConfigType"][];
+        };
         /** @description The result of the user's decision. */
         ConsentAnswer: {
             /** @description URL to which the browser goes next. */
@@ -7382,6 +7504,25 @@ export interface components {
              * @default null
              */
             toDate: string | null;
+        };
+        /** @description A condition on another field of the same configuration. */
+        FieldCondition: {
+            /** @description Key of the other field. */
+            key: string;
+            /** @description Values of the other field for which the condition is true. An absent value is null. */
+            values: unknown[];
+        };
+        /**
+         * @description Kinds of values.
+         * @enum {string}
+         */
+        FieldKind: "string" | "lines" | "secret" | "url" | "script" | "number" | "integer" | "seconds" | "boolean" | "choice" | "choices" | "strings" | "integers" | "map" | "variables" | "policy" | "monitors";
+        /** @description An option of a choice. */
+        FieldOption: {
+            /** @description Its name for people. */
+            label: string;
+            /** @description The value. */
+            value: unknown;
         };
         /** @description Body of `POST /api/auth/finish-setup`. */
         FinishSetupRequest: {
@@ -23503,6 +23644,83 @@ export interface operations {
             };
         };
     };
+    listChannelTypes: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigTypes"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     changeChannel: {
         parameters: {
             query: {
@@ -24113,6 +24331,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listNotificationRuleTypes: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigTypes"];
                 };
             };
             /** @description The request is malformed. */
@@ -37062,6 +37357,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CheckOverview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listMonitorTypes: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigTypes"];
                 };
             };
             /** @description The request is malformed. */

@@ -24,6 +24,10 @@ export type SavedViewPage = Schemas["SavedViewPage"];
 export type SavedViewRequest = Schemas["SavedViewRequest"];
 export type SavedViewChange = Partial<Schemas["SavedViewChange"]>;
 
+export type ConfigTypes = Schemas["ConfigTypes"];
+export type ConfigType = Schemas["ConfigType"];
+export type ConfigField = Schemas["ConfigField"];
+
 export type Check = Schemas["Check"];
 export type CheckRequest = Schemas["CheckRequest"];
 export type CheckResult = Schemas["CheckResult"];

@@ -31,9 +31,12 @@ export function apdexLevel(apdex: number): "ok" | "warn" | "error" {
   return apdex >= 0.85 ? "ok" : apdex >= 0.7 ? "warn" : "error";
 }
 
+/** The name of the endpoint of all requests that no route took. The server gives it. */
+export const UNMATCHED = "UNMATCHED";
+
 /** Whether no router produced the name: status 0 rows of spans split from their parent by a batch boundary. */
 export function isJunkName(name: string): boolean {
-  return name !== "UNMATCHED" && !/^[A-Z_]{3,10} \S/.test(name);
+  return name !== UNMATCHED && !/^[A-Z_]{3,10} \S/.test(name);
 }
 
 /** Reasons for dropped records (domain) and refused requests (server). */

@@ -2,10 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { BellPlus } from "lucide-react";
 import { useMayWrite } from "../api/account";
 import { useProjectId } from "../api/hooks";
-import type { RuleConfig } from "../model/rule-types";
+import type { Config } from "../model/config-fields";
 
 /** Opens the form of a new rule about a subject; nothing for readers. */
-export function AlertOnThis({ type, config, name }: { type: string; config: RuleConfig; name: string }) {
+export function AlertOnThis({ type, config, name }: { type: string; config: Config; name: string }) {
   const pid = useProjectId();
   if (!useMayWrite()) return null;
   return (

@@ -1,7 +1,7 @@
 // Chips beside a name that mark special rows.
 import { CircleHelp, Radio, Unlink, Waypoints } from "lucide-react";
 import type { EndpointGroup, ImpactLevel } from "../model/types";
-import { isJunkName } from "../model/words";
+import { isJunkName, UNMATCHED } from "../model/words";
 import { Chip, type Tone } from "../ui/Chip";
 
 export function NonRootChip({ some }: { some?: boolean }) {
@@ -22,7 +22,7 @@ export function NonRootChip({ some }: { some?: boolean }) {
 export function EndpointChips({ row }: { row: EndpointGroup }) {
   return (
     <>
-      {row.endpoint === "UNMATCHED" && (
+      {row.endpoint === UNMATCHED && (
         <Chip
           tone="warn"
           icon={<Unlink size={11} aria-hidden />}

@@ -10,13 +10,18 @@ use sqlx::{AnyPool, Row};
 use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
-use super::super::quota::Quota;
-use super::{DeletedProject, Demo, Directory, Organization, Project, ProjectSettings, TokenOwner, User, content_terms};
-use crate::organization_settings::OrganizationSettings;
+use super::index::{Directory, TokenOwner};
+use super::organization::Organization;
+use super::organization_settings::OrganizationSettings;
+use super::project::{DeletedProject, Demo, Project, ProjectSettings, content_terms};
+use super::quota::Quota;
+use super::user::User;
 use crate::secrets::seal::Sealer;
-use crate::{ControlError, Role, tokens};
+use crate::secrets::tokens;
+use crate::{ControlError, Role};
 
-pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
+/// The version of what is stored.
+pub(crate) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
     Ok(sqlx::query_scalar("SELECT version FROM directory_version").fetch_one(pool).await?)
 }
 

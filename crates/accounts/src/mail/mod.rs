@@ -1,6 +1,7 @@
 //! Mail to users. No request waits for it: mails are stored in the outbox (`outbox.rs`), and one thread sends and
 //! retries them.
 //!
+//! - `outbox`: mails that wait to be sent.
 //! - [`settings`]: the mail server, or a folder.
 //! - [`templates`]: the content of the mails.
 //! - [`transport`]: delivery of one mail.
@@ -9,13 +10,14 @@
 //! A mail stays in the database until the mail server has accepted it.
 
 mod immediate_mail;
+mod outbox;
 pub mod settings;
 pub mod templates;
 mod transport;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -23,13 +25,14 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::{ClaimedMail, Control, ControlError};
+use crate::{ControlError, Database};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::{Background, HeartbeatGuard};
 use transport::Transport;
 
 pub use immediate_mail::ImmediateMail;
+pub use outbox::{ClaimedMail, Outbox};
 pub use transport::SendError;
 
 /// A handle of the thread that sends mails.
@@ -74,18 +77,18 @@ impl Mailer {
 }
 
 impl MailSender {
-    /// Starts the thread, which runs until `control` is dropped. Without a transport none is started.
+    /// Starts the thread, which runs until the last [`Database`] is dropped. Without a transport none is started.
     ///
     /// A thread measures the time and each round runs as blocking work, because tests pause the timers of the runtime.
-    pub fn start(self, control: Weak<Control>, clock: Clock, background: &Background) -> anyhow::Result<()> {
+    pub fn start(self, database: &Database, clock: Clock, background: &Background) -> anyhow::Result<()> {
         let MailSender { transport: Some(transport), woken } = self else { return Ok(()) };
-        let runtime = Handle::current();
+        let (database, runtime) = (database.downgrade(), Handle::current());
         let running = HeartbeatGuard(Heartbeat::new("mail"));
         background.add(&running.0);
         let spawned = std::thread::Builder::new().name("mail".to_owned()).spawn(move || {
             let heartbeat = &running.0;
             loop {
-                let Some(control) = control.upgrade() else { return };
+                let Some(outbox) = database.upgrade().map(Outbox::new) else { return };
                 let (inside, transport, clock, (done, wait)) =
                     (runtime.clone(), transport.clone(), clock.clone(), channel());
                 let beating = heartbeat.clone();
@@ -93,7 +96,7 @@ impl MailSender {
                 runtime.spawn_blocking(move || {
                     // The panic of a round is reported by the panic hook; its claimed mails are due again after their
                     // lease.
-                    let round = AssertUnwindSafe(|| inside.block_on(round(&control, &clock, &transport, &beating)));
+                    let round = AssertUnwindSafe(|| inside.block_on(round(&outbox, &clock, &transport, &beating)));
                     let _ = done.send(catch_unwind(round).unwrap_or(false));
                 });
                 // The runtime shut down before it ran the round.
@@ -112,9 +115,9 @@ impl MailSender {
 }
 
 /// Sends the mails that are due. Returns true when there may be more.
-async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbeat: &Heartbeat) -> bool {
+async fn round(outbox: &Outbox, clock: &Clock, transport: &Transport, heartbeat: &Heartbeat) -> bool {
     let lease_ns = limits::MAIL_LEASE.as_nanos() as i64;
-    let claimed = match control.claim_mail(clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
+    let claimed = match outbox.claim_mail(clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
         Ok(claimed) => claimed,
         Err(error) => {
             tracing::warn!(%error, "the outbox cannot be read: {error}");
@@ -124,7 +127,7 @@ async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbea
     let has_more = claimed.len() as i64 == limits::MAIL_BATCH;
     for one in claimed {
         heartbeat.beat();
-        if let Err(error) = deliver(control, clock, transport, one).await {
+        if let Err(error) = deliver(outbox, clock, transport, one).await {
             tracing::warn!(%error, "the outbox cannot be written; a mail may be sent twice: {error}");
             return false;
         }
@@ -132,21 +135,16 @@ async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbea
     has_more
 }
 
-async fn deliver(
-    control: &Control,
-    clock: &Clock,
-    transport: &Transport,
-    one: ClaimedMail,
-) -> Result<(), ControlError> {
+async fn deliver(outbox: &Outbox, clock: &Clock, transport: &Transport, one: ClaimedMail) -> Result<(), ControlError> {
     let ClaimedMail { id, tries, created_ns, mail, unsubscribe } = one;
     let Some(mail) = mail else {
         tracing::error!(id, "a mail is sealed with another key and will never be sent");
-        return control.delete_mail(id).await;
+        return outbox.delete_mail(id).await;
     };
     // Blocks, on a thread for blocking work.
     let Err(error) = transport.send(id, &mail, &unsubscribe) else {
         tracing::info!(id, "sent a mail");
-        return control.delete_mail(id).await;
+        return outbox.delete_mail(id).await;
     };
     let now_ns = clock.now_ns();
     let is_given_up = match &error {
@@ -156,10 +154,10 @@ async fn deliver(
     };
     if is_given_up {
         tracing::error!(id, %error, "a mail is given up after {} tries: {error}", tries + 1);
-        return control.delete_mail(id).await;
+        return outbox.delete_mail(id).await;
     }
     tracing::warn!(id, %error, "a mail is not sent yet: {error}");
-    control.defer_mail(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
+    outbox.defer_mail(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
 }
 
 /// Delay from a failure to the next attempt.

@@ -1,13 +1,14 @@
 //! Keys generated on first start, in `secrets/` of the data directory, readable by the owner only; and cryptography.
 //!
 //! [`seal`]: encryption of secrets. [`password`]: password hashes. [`totp`]: codes of authenticators. [`webauthn`]:
-//! passkeys. [`secret_settings`]: secrets of the configuration.
+//! passkeys. [`tokens`]: generation and hashes of tokens. [`secret_settings`]: secrets of the configuration.
 //!
 //! Invariants: files of keys have mode 0600; a sealed value opens only for the purpose it was sealed for.
 
 pub mod password;
 pub mod seal;
 pub mod secret_settings;
+pub mod tokens;
 pub mod totp;
 pub mod webauthn;
 

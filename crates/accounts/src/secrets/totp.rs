@@ -1,5 +1,6 @@
 //! Time-based one-time codes of authenticators: six digits, 30 seconds, SHA-1, which all of them support. RFC 6238.
 
+use tidewatch_domain::units::SECOND_NS;
 use totp_rs::{Builder, Secret, Totp};
 
 /// A secret, and the codes derived from it.
@@ -46,7 +47,7 @@ impl Codes {
     /// codes.
     pub fn step(&self, code: &str, now_ns: i64) -> Option<i64> {
         let is_code = code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit());
-        let seconds = u64::try_from(now_ns / 1_000_000_000).ok()?;
+        let seconds = u64::try_from(now_ns / SECOND_NS).ok()?;
         let step = self.totp.check(code, seconds).filter(|_| is_code)?;
         i64::try_from(step).ok()
     }

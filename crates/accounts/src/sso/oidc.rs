@@ -13,9 +13,8 @@ use super::provider::{Kind, Provider, Sso};
 use super::{factors, github};
 use crate::sso::settings::is_plain_http;
 use crate::{OrganizationClaim, ProviderProfile, Role};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
-
-const NS_PER_SECOND: i64 = 1_000_000_000;
 
 /// Reads the endpoints from the discovery document of `issuer`. `http://` URLs on other machines are refused unless
 /// `allows_http`.
@@ -86,12 +85,8 @@ impl Sso {
         let mut claims = match &endpoints.issuer {
             Some(issuer) => {
                 let token = tokens["id_token"].as_str().context("no ID token")?;
-                let expected = Expected {
-                    issuer,
-                    client_id: &provider.client_id,
-                    nonce: &pending.nonce,
-                    now: now_ns / NS_PER_SECOND,
-                };
+                let expected =
+                    Expected { issuer, client_id: &provider.client_id, nonce: &pending.nonce, now: now_ns / SECOND_NS };
                 self.checked(provider, &endpoints, token, &expected)?
             }
             None => Map::new(),
@@ -99,7 +94,7 @@ impl Sso {
         let is_multi_factor = factors::are_several(&claims);
         // Only from the ID token: user info is not signed, and not about this sign-in.
         let auth_time = claims.get("auth_time").and_then(Value::as_f64);
-        let signed_in_ns = auth_time.map(|seconds| (seconds as i64).saturating_mul(NS_PER_SECOND).min(now_ns));
+        let signed_in_ns = auth_time.map(|seconds| (seconds as i64).saturating_mul(SECOND_NS).min(now_ns));
         if let Some(url) = &endpoints.userinfo
             && (claims.is_empty() || lacks_claims(provider, &claims))
         {

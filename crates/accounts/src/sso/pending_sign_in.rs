@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::ControlError;
 use crate::secrets::seal::Sealer;
-use crate::tokens::{hash, prefixed_token};
+use crate::secrets::tokens::{hash, prefixed_token};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 
 /// Name of the cookie.
@@ -51,14 +52,14 @@ impl PendingSignIn {
             redirect: redirect.and_then(own_path),
             is_fresh: false,
             session: None,
-            expires: now_ns / 1_000_000_000 + LIFE_SECONDS,
+            expires: now_ns / SECOND_NS + LIFE_SECONDS,
         })
     }
 
     /// Returns whether a sign-in at `at_ns`, by the provider's clock, happened after the start.
     pub fn is_after_start(&self, at_ns: i64) -> bool {
         let apart = limits::SSO_CLOCKS_APART.as_secs() as i64;
-        at_ns / 1_000_000_000 >= self.expires - LIFE_SECONDS - apart
+        at_ns / SECOND_NS >= self.expires - LIFE_SECONDS - apart
     }
 
     /// Returns the PKCE challenge, S256.
@@ -79,9 +80,8 @@ impl PendingSignIn {
         let sealed = cookies.split(';').find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))?;
         let pending: PendingSignIn = serde_json::from_str(&sealer.open(PURPOSE, sealed).ok()?).ok()?;
         // Compared as hashes, so that the duration reveals nothing.
-        let is_right = pending.provider == provider
-            && hash(&pending.state) == hash(state)
-            && now_ns / 1_000_000_000 < pending.expires;
+        let is_right =
+            pending.provider == provider && hash(&pending.state) == hash(state) && now_ns / SECOND_NS < pending.expires;
         is_right.then_some(pending)
     }
 }

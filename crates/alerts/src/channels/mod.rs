@@ -2,7 +2,7 @@
 //!
 //! - [`notification`]: what people are notified of. [`secrets`]: the parts of configurations that answers mask.
 //! - [`delivery`]: messages in the form of each type of channel, and the conversation with each service. [`notifier`]:
-//!   sends them. [`worker`]: sends the notifications in the outbox.
+//!   sends them. [`worker`]: sends the notifications in the outbox. [`types`]: the types with the fields of forms.
 //! - `tables`: channels, notifications, their history and the outbox.
 
 pub mod delivery;
@@ -10,6 +10,7 @@ pub mod notification;
 pub mod notifier;
 pub mod secrets;
 mod tables;
+pub mod types;
 pub mod worker;
 
 pub use notification::{AlertStatus, Notification, PRIVATE_LINE, SeriesPoint, Severity, Target};

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tidewatch_accounts::mail::{ImmediateMail, Mailer, SendError};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::TooMany;
 use tidewatch_limits::clock::Clock;
@@ -12,14 +13,14 @@ use tidewatch_runtime::outbound::guarded::{CallError, GuardedClient, OutboundReq
 use tokio::sync::Semaphore;
 
 use super::delivery::message::Message;
-use super::delivery::{self, Courier, Failed, twilio};
+use super::delivery::{self, Courier, Failed, TwilioAccount};
 use crate::outbound::OutboundPolicy;
 
 /// Sends messages, and limits the tests of channels.
 pub struct Notifier {
     client: GuardedClient,
     clock: Clock,
-    twilio: Option<twilio::Account>,
+    twilio: Option<TwilioAccount>,
     /// Public base URL, if it is set.
     pub base_url: Option<String>,
     /// Permits to test a channel.
@@ -33,7 +34,7 @@ impl Notifier {
     pub fn new(
         policy: OutboundPolicy,
         clock: Clock,
-        twilio: Option<twilio::Account>,
+        twilio: Option<TwilioAccount>,
         base_url: Option<String>,
     ) -> Notifier {
         let (call_max, bytes_max) = (limits::NOTIFICATION_CALL_MAX, limits::NOTIFICATION_ANSWER_BYTES_MAX);
@@ -75,7 +76,7 @@ impl Notifier {
         times.retain(is_recent);
         if times.len() as i64 >= limits::CHANNEL_MESSAGES_MAX {
             let wait_ns = times.front().map_or(0, |first| first + window_ns - now_ns);
-            return Err(TooMany(1 + wait_ns.unsigned_abs() / 1_000_000_000));
+            return Err(TooMany(1 + wait_ns.unsigned_abs() / SECOND_NS as u64));
         }
         times.push_back(now_ns);
         Ok(())
@@ -96,11 +97,11 @@ impl Courier for Sender<'_> {
         self.mailer.send_now(mail)
     }
 
-    fn twilio(&self) -> Option<&twilio::Account> {
+    fn twilio(&self) -> Option<&TwilioAccount> {
         self.notifier.twilio.as_ref()
     }
 
     fn now_seconds(&self) -> i64 {
-        self.notifier.clock.now_ns() / 1_000_000_000
+        self.notifier.clock.now_ns() / SECOND_NS
     }
 }

@@ -2,23 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use super::delivery::config::secret_keys;
+use super::delivery::twilio::{PHONE_NUMBER, SMS};
+
 /// Stands for a stored secret in responses; sent back, it keeps the stored value.
 pub const SECRET_SENTINEL: &str = "********";
-
-/// The keys of each type whose values are secrets. The values of all `headers` of a webhook are secrets too.
-const SECRETS: &[(&str, &[&str])] = &[
-    ("webhook", &["secret"]),
-    ("slack", &["webhookUrl"]),
-    ("discord", &["webhookUrl"]),
-    ("teams", &["webhookUrl"]),
-    ("github", &["token"]),
-    ("pushover", &["userKey", "appToken"]),
-    ("telegram", &["botToken"]),
-    ("pagerduty", &["routingKey"]),
-    ("opsgenie", &["apiKey"]),
-    // A contact method only. Errors that repeat the number are shown to those who read the page.
-    ("sms", &["phoneNumber"]),
-];
 
 /// The keys of the address that secrets are sent to.
 const ADDRESSES: &[&str] = &["url", "apiUrl"];
@@ -98,12 +86,14 @@ fn origin(address: &str) -> String {
 
 /// Calls `change` with the name and the value of each secret that is a string.
 fn each_secret(channel_type: &str, config: &mut Value, mut change: impl FnMut(&str, &mut String)) {
-    let keys = SECRETS.iter().find(|(known, _)| *known == channel_type).map_or(&[][..], |(_, keys)| keys);
-    for key in keys {
-        if let Some(Value::String(value)) = config.get_mut(*key) {
-            change(key, value);
+    // A contact method only. Errors that repeat the number are shown to those who read the page.
+    let of_contact = (channel_type == SMS).then(|| PHONE_NUMBER.to_owned());
+    for key in secret_keys(channel_type).chain(of_contact) {
+        if let Some(Value::String(value)) = config.get_mut(&key) {
+            change(&key, value);
         }
     }
+    // The values of all headers of a webhook are secrets too.
     if let ("webhook", Some(Value::Object(headers))) = (channel_type, config.get_mut(HEADERS)) {
         for (name, value) in headers {
             if let Value::String(value) = value {

@@ -266,7 +266,10 @@ fn matches(pattern: &str, path: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::fields::FieldKind;
 
     #[test]
     fn what_kinds_name_exists() {
@@ -287,6 +290,20 @@ mod tests {
             for reference in kind.references.iter().filter(|reference| reference.inside.is_empty()) {
                 assert!(kind.owned.contains(&reference.id), "{name} owns {}", reference.id);
             }
+        }
+    }
+
+    #[test]
+    fn secrets_are_those_of_the_types() {
+        let described = [("channels", crate::channels::types::types()), ("monitors", crate::monitors::types::types())];
+        for (name, described) in described {
+            let fields = described.types.into_iter().flat_map(|one| one.fields);
+            let secrets: BTreeSet<String> = fields
+                .filter(|field| field.kind == FieldKind::Secret)
+                .map(|field| format!("config.{}", field.key))
+                .collect();
+            let listed = kind(name).expect(name).secrets.iter().map(|pattern| (*pattern).to_owned());
+            assert_eq!(listed.filter(|pattern| !pattern.ends_with('*')).collect::<BTreeSet<_>>(), secrets, "{name}");
         }
     }
 

@@ -45,9 +45,9 @@ fn fire(incidents: &mut Vec<GroupedIncident>, fact: &AlertFact) {
         incident.project == fact.project && fact.at_ns.saturating_sub(incident.last_alert_ns).abs() <= window_ns
     };
     let open_count =
-        incidents.iter().filter(|one| one.resolved_ns.is_none() && one.organization == fact.organization).count();
-    let own = incidents.iter_mut().rev().filter(is_open).find(has_alert).is_some();
-    let joined = match own {
+        incidents.iter().filter(|open| open.resolved_ns.is_none() && open.organization == fact.organization).count();
+    let has_incident = incidents.iter_mut().rev().filter(is_open).find(has_alert).is_some();
+    let joined = match has_incident {
         true => incidents.iter_mut().rev().filter(is_open).find(has_alert),
         false if open_count >= limits::INCIDENTS_OPEN_MAX => incidents.iter_mut().rev().find(is_open),
         false => incidents.iter_mut().rev().filter(is_open).find(is_near),
@@ -73,7 +73,7 @@ fn fire(incidents: &mut Vec<GroupedIncident>, fact: &AlertFact) {
 
 fn join(incident: &mut GroupedIncident, fact: &AlertFact) {
     incident.severity = incident.severity.max(fact.severity);
-    if let Some(known) = incident.alerts.iter_mut().find(|one| one.key == fact.key && one.resolved_ns.is_none()) {
+    if let Some(known) = incident.alerts.iter_mut().find(|alert| alert.key == fact.key && alert.resolved_ns.is_none()) {
         known.severity = known.severity.max(fact.severity);
         return;
     }
@@ -87,7 +87,7 @@ fn join(incident: &mut GroupedIncident, fact: &AlertFact) {
 
 /// Since when none of the alerts fires.
 fn quiet_ns(incident: &GroupedIncident) -> Option<i64> {
-    incident.alerts.iter().all(|one| one.resolved_ns.is_some()).then_some(incident.last_alert_ns)
+    incident.alerts.iter().all(|alert| alert.resolved_ns.is_some()).then_some(incident.last_alert_ns)
 }
 
 fn alert(fact: &AlertFact) -> GroupedAlert {
@@ -104,7 +104,7 @@ fn alert(fact: &AlertFact) -> GroupedAlert {
 
 fn end(incidents: &mut [GroupedIncident], fact: &AlertFact) {
     for incident in incidents.iter_mut().filter(|incident| incident.organization == fact.organization) {
-        let fires = incident.alerts.iter_mut().find(|one| one.key == fact.key && one.resolved_ns.is_none());
+        let fires = incident.alerts.iter_mut().find(|alert| alert.key == fact.key && alert.resolved_ns.is_none());
         let Some(alert) = fires else { continue };
         // A clock that went back does not end an alert before it began.
         alert.resolved_ns = Some(fact.at_ns.max(alert.fired_ns));
@@ -116,7 +116,7 @@ fn end(incidents: &mut [GroupedIncident], fact: &AlertFact) {
 }
 
 fn resolve_quiet(incidents: &mut [GroupedIncident], now_ns: i64, grace_ns: i64) {
-    for incident in incidents.iter_mut().filter(|one| one.is_automatic && one.resolved_ns.is_none()) {
+    for incident in incidents.iter_mut().filter(|incident| incident.is_automatic && incident.resolved_ns.is_none()) {
         if let Some(quiet_ns) = incident.quiet_ns
             && now_ns.saturating_sub(quiet_ns) >= grace_ns
         {
@@ -129,9 +129,10 @@ fn resolve_quiet(incidents: &mut [GroupedIncident], now_ns: i64, grace_ns: i64) 
 mod tests {
     use proptest::prelude::*;
 
+    use tidewatch_domain::units::MINUTE_NS;
+
     use super::*;
 
-    const MINUTE: i64 = 60_000_000_000;
     const GRACE: Duration = Duration::from_secs(300);
 
     /// `+a@3`: alert `a` fires in minute 3; `-a@4`: it ends; `!a@5`: fires as critical; `.a@5`: as info; `?a@6`: a new Issue. A digit before
@@ -155,7 +156,7 @@ mod tests {
             rule_type: if written.starts_with('?') { "new_error" } else { "metric_threshold" }.to_owned(),
             subject: key.to_owned(),
             path: "/".to_owned(),
-            at_ns: (minute.parse::<f64>().expect("a number") * MINUTE as f64) as i64,
+            at_ns: (minute.parse::<f64>().expect("a number") * MINUTE_NS as f64) as i64,
         }
     }
 
@@ -168,7 +169,7 @@ mod tests {
         let one = |incident: &GroupedIncident| {
             let alerts: Vec<&str> = incident.alerts.iter().map(|alert| alert.key.as_str()).collect();
             let state = match incident.resolved_ns {
-                Some(at_ns) => format!("resolved@{}", at_ns / MINUTE),
+                Some(at_ns) => format!("resolved@{}", at_ns / MINUTE_NS),
                 None => "open".to_owned(),
             };
             let severity = if incident.severity == Severity::Critical { " critical" } else { "" };
@@ -220,7 +221,7 @@ mod tests {
             ("+a@9 -a@8", 14, vec!["a resolved@14"]),
         ] {
             let mut incidents = Vec::new();
-            group(&mut incidents, &facts(written), now * MINUTE, GRACE);
+            group(&mut incidents, &facts(written), now * MINUTE_NS, GRACE);
             assert_eq!(shown(&incidents), expected, "{written} at {now}");
         }
     }
@@ -240,15 +241,15 @@ mod tests {
             resolved_ns: None,
             alerts: Vec::new(),
         }];
-        group(&mut incidents, &facts("+a@1 -a@2"), 99 * MINUTE, GRACE);
+        group(&mut incidents, &facts("+a@1 -a@2"), 99 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a open"]);
-        incidents[0].resolved_ns = Some(3 * MINUTE);
-        group(&mut incidents, &facts("+a@4"), 4 * MINUTE, GRACE);
+        incidents[0].resolved_ns = Some(3 * MINUTE_NS);
+        group(&mut incidents, &facts("+a@4"), 4 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a resolved@3", "a open"], "a resolved incident takes no alert");
         let mut others = facts("+a@4");
         others[0].organization = 2;
         let mut incidents = vec![];
-        group(&mut incidents, &[facts("+a@4"), others].concat(), 4 * MINUTE, GRACE);
+        group(&mut incidents, &[facts("+a@4"), others].concat(), 4 * MINUTE_NS, GRACE);
         assert_eq!(shown(&incidents), ["a open", "a open"], "organizations are apart");
     }
 
@@ -258,7 +259,7 @@ mod tests {
         let many: Vec<AlertFact> = (0..300).map(|n| fact(&format!("+a{n}@{}", n * 6))).collect();
         group(&mut incidents, &many, 0, GRACE);
         assert_eq!(incidents.len(), limits::INCIDENTS_OPEN_MAX);
-        assert_eq!(incidents.last().map(|one| one.alerts.len()), Some(limits::INCIDENT_ALERTS_MAX));
+        assert_eq!(incidents.last().map(|incident| incident.alerts.len()), Some(limits::INCIDENT_ALERTS_MAX));
     }
 
     proptest! {
@@ -276,12 +277,12 @@ mod tests {
             }).collect();
             let cut = cut.min(facts.len());
             let (mut whole, mut parts) = (Vec::new(), Vec::new());
-            group(&mut whole, &facts, at * MINUTE, GRACE);
+            group(&mut whole, &facts, at * MINUTE_NS, GRACE);
             let between = facts.get(..cut).and_then(|first| first.last()).map_or(0, |fact| fact.at_ns);
             group(&mut parts, &facts[..cut], between, GRACE);
-            group(&mut parts, &facts[cut..], at * MINUTE, GRACE);
+            group(&mut parts, &facts[cut..], at * MINUTE_NS, GRACE);
             prop_assert_eq!(&whole, &parts);
-            for incident in whole.iter().filter(|one| one.resolved_ns.is_some()) {
+            for incident in whole.iter().filter(|incident| incident.resolved_ns.is_some()) {
                 prop_assert!(incident.alerts.iter().all(|alert| alert.resolved_ns.is_some()));
             }
         }

@@ -7,7 +7,9 @@ use tidewatch_accounts::mail::templates::{Template, one_line};
 /// the subscription.
 pub(super) fn status_update(
     page: &str,
-    (title, status, message): (&str, &str, &str),
+    title: &str,
+    status: &str,
+    message: &str,
     recipient: &str,
     link: &str,
     unsubscribe: &str,

@@ -58,9 +58,11 @@ async fn step(grouper: &Grouper) -> Result<(), ControlError> {
             return Ok(());
         }
         let grouped = grouper.incidents.group_notifications(
-            (LEASE, holder),
+            LEASE,
+            holder,
             &grouper.announcer,
-            (now_ns, grace),
+            now_ns,
+            grace,
             |known, facts, now| {
                 group(known, facts, now, grace);
             },

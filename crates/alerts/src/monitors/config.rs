@@ -1,27 +1,15 @@
 //! The configurations of monitors by type, with their limits. WIRE 6; `tls`, `dns` and `heartbeat` are our own.
 
+mod checks;
+mod fields;
+
 use std::collections::BTreeMap;
 
-use regex::{Regex, RegexBuilder};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidewatch_limits as limits;
-use url::Url;
 
-/// Reasons for which a configuration is refused. The message is for the user.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// A value has another type than it should, or is missing.
-    #[error("{0}")]
-    Malformed(String),
-    /// A value is out of its bounds.
-    #[error("{0}")]
-    Unprocessable(String),
-}
-
-fn wrong(message: impl Into<String>) -> ConfigError {
-    ConfigError::Unprocessable(message.into())
-}
+pub use checks::{ConfigError, body_regex, check_settings, server_address};
+pub use fields::{INTERVAL_SECONDS, MonitorWords, TIMEOUT_SECONDS, TYPES, failure_threshold, fields, settings};
 
 /// Check of a monitor.
 #[derive(Debug, Clone, PartialEq)]
@@ -241,36 +229,7 @@ fn minute() -> i64 {
     60
 }
 
-/// Maximum of `maxResponseTimeMs`: the longest check.
-const RESPONSE_MS_MAX: i64 = 120_000;
-/// Maximum of `tlsMinDaysRemaining`.
-const TLS_DAYS_MAX: i64 = 3650;
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Header fields that the server sets itself.
-const OWN_HEADERS: [&str; 6] =
-    ["connection", "content-length", "transfer-encoding", "traceparent", "upgrade", "accept-encoding"];
-
 impl CheckConfig {
-    /// Reads and checks the configuration of a type.
-    pub fn read(check_type: &str, config: &Value) -> Result<CheckConfig, ConfigError> {
-        let most = match check_type {
-            "browser" => limits::BROWSER_CONFIG_BYTES_MAX,
-            _ => limits::MONITOR_CONFIG_BYTES_MAX,
-        };
-        if config.to_string().len() > most {
-            return Err(wrong(format!("config has more than {most} bytes")));
-        }
-        match check_type {
-            "http" => http(parsed(config)?).map(|config| CheckConfig::Http(Box::new(config))),
-            "tcp" => tcp(parsed(config)?).map(CheckConfig::Tcp),
-            "tls" => tls(parsed(config)?).map(CheckConfig::Tls),
-            "dns" => dns(parsed(config)?).map(CheckConfig::Dns),
-            "heartbeat" => heartbeat(parsed(config)?).map(CheckConfig::Heartbeat),
-            "browser" => browser(parsed(config)?).map(CheckConfig::Browser),
-            _ => Err(ConfigError::Malformed("checkType is http, tcp, tls, dns, heartbeat or browser".to_owned())),
-        }
-    }
-
     /// The configuration as it is stored, with the defaults.
     pub fn to_value(&self) -> Value {
         let value = match self {
@@ -283,181 +242,6 @@ impl CheckConfig {
         };
         value.expect("configurations are maps with strings as keys")
     }
-}
-
-fn parsed<T: DeserializeOwned>(config: &Value) -> Result<T, ConfigError> {
-    serde_json::from_value(config.clone()).map_err(|error| ConfigError::Malformed(format!("config: {error}")))
-}
-
-/// Compiles the regular expression of an assertion, whose memory is bounded.
-pub fn body_regex(pattern: &str) -> Result<Regex, ConfigError> {
-    let built = RegexBuilder::new(pattern)
-        .size_limit(limits::MONITOR_REGEX_BYTES_MAX)
-        .dfa_size_limit(limits::MONITOR_REGEX_BYTES_MAX)
-        .build();
-    built.map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => wrong("bodyRegex is too large"),
-        _ => wrong("bodyRegex is no regular expression"),
-    })
-}
-
-fn http(mut config: HttpConfig) -> Result<HttpConfig, ConfigError> {
-    let url = Url::parse(&config.url).map_err(|_| wrong("url is no address"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("url begins with http:// or https:// and has a host"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("url contains a user or password; use auth"));
-    }
-    config.method = config.method.to_ascii_uppercase();
-    if !METHODS.contains(&config.method.as_str()) {
-        return Err(wrong(format!("method is one of {}", METHODS.join(", "))));
-    }
-    if config.headers.len() > limits::MONITOR_HEADERS_MAX {
-        return Err(wrong(format!("there are more than {} headers", limits::MONITOR_HEADERS_MAX)));
-    }
-    for (name, value) in &config.headers {
-        header(name, value)?;
-    }
-    let auth = &config.auth;
-    match auth.kind {
-        AuthKind::None => {}
-        AuthKind::Basic if auth.username.is_empty() || auth.username.contains(':') => {
-            return Err(wrong("auth needs a username without a colon"));
-        }
-        AuthKind::Basic => {}
-        AuthKind::Bearer if auth.token.is_empty() => return Err(wrong("auth needs a token")),
-        AuthKind::Bearer => header("authorization", &auth.token)?,
-        AuthKind::Header => header(&auth.header_name, &auth.header_value)?,
-    }
-    if !is_header_value(&config.body_content_type) {
-        return Err(wrong("bodyContentType has characters that a header cannot have"));
-    }
-    let assertions = &config.assertions;
-    if assertions.status_codes.len() > limits::MONITOR_HEADERS_MAX
-        || assertions.status_codes.iter().any(|status| !(100..600).contains(status))
-    {
-        let most = limits::MONITOR_HEADERS_MAX;
-        return Err(wrong(format!("statusCodes has at most {most} values from 100 to 599")));
-    }
-    if !assertions.body_regex.is_empty() {
-        body_regex(&assertions.body_regex)?;
-    }
-    if assertions.max_response_time_ms.is_some_and(|most| !(1..=RESPONSE_MS_MAX).contains(&most)) {
-        return Err(wrong(format!("maxResponseTimeMs is 1 to {RESPONSE_MS_MAX}")));
-    }
-    tls_days(assertions.tls_min_days_remaining)?;
-    Ok(config)
-}
-
-fn tcp(config: TcpConfig) -> Result<TcpConfig, ConfigError> {
-    host(&config.host)?;
-    port(config.port)?;
-    tls_days(config.tls_min_days_remaining)?;
-    if config.tls_min_days_remaining.is_some() && !config.use_tls {
-        return Err(wrong("tlsMinDaysRemaining needs useTls"));
-    }
-    Ok(config)
-}
-
-fn tls(config: TlsConfig) -> Result<TlsConfig, ConfigError> {
-    host(&config.host)?;
-    port(config.port)?;
-    if !config.server_name.is_empty() {
-        host(&config.server_name)?;
-    }
-    tls_days(Some(config.tls_min_days_remaining))?;
-    Ok(config)
-}
-
-fn dns(config: DnsConfig) -> Result<DnsConfig, ConfigError> {
-    host(&config.name)?;
-    if config.server.is_empty() || server_address(&config.server).is_some() {
-        return Ok(config);
-    }
-    Err(wrong("server is an IP address, with or without a port"))
-}
-
-/// The address of a DNS server; the port is 53 if it has none.
-pub fn server_address(server: &str) -> Option<std::net::SocketAddr> {
-    let address = || Some(std::net::SocketAddr::new(server.parse().ok()?, 53));
-    server.parse().ok().or_else(address)
-}
-
-fn heartbeat(config: HeartbeatConfig) -> Result<HeartbeatConfig, ConfigError> {
-    in_range("periodSeconds", config.period_seconds, limits::HEARTBEAT_PERIOD_SECONDS)?;
-    in_range("graceSeconds", config.grace_seconds, limits::HEARTBEAT_GRACE_SECONDS)?;
-    Ok(config)
-}
-
-fn browser(config: BrowserConfig) -> Result<BrowserConfig, ConfigError> {
-    if config.script.trim().is_empty() {
-        return Err(wrong("the script is empty"));
-    }
-    let most = limits::BROWSER_SCRIPT_BYTES_MAX;
-    if config.script.len() > most {
-        return Err(wrong(format!("the script has more than {most} bytes")));
-    }
-    if config.env.len() > limits::BROWSER_ENV_MAX {
-        return Err(wrong(format!("env has more than {} variables", limits::BROWSER_ENV_MAX)));
-    }
-    let (name_bytes, value_bytes) = limits::BROWSER_ENV_BYTES_MAX;
-    for (name, value) in &config.env {
-        let is_name = name.len() <= name_bytes
-            && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !is_name {
-            return Err(wrong(format!("{name:?} is no name of a variable")));
-        }
-        if value.len() > value_bytes || value.contains('\0') {
-            return Err(wrong(format!("the value of {name} has more than {value_bytes} bytes, or a NUL")));
-        }
-    }
-    Ok(config)
-}
-
-/// Checks that a number is within its bounds.
-pub fn in_range(name: &str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<(), ConfigError> {
-    match range.contains(&value) {
-        true => Ok(()),
-        false => Err(wrong(format!("{name} is {} to {}", range.start(), range.end()))),
-    }
-}
-
-fn tls_days(days: Option<i64>) -> Result<(), ConfigError> {
-    days.map_or(Ok(()), |days| in_range("tlsMinDaysRemaining", days, 0..=TLS_DAYS_MAX))
-}
-
-fn port(port: u16) -> Result<(), ConfigError> {
-    in_range("port", port.into(), 1..=65_535)
-}
-
-/// A name or an address, without scheme, port and path.
-fn host(host: &str) -> Result<(), ConfigError> {
-    let inner = host.trim_start_matches('[').trim_end_matches(']');
-    let is_address = inner.parse::<std::net::IpAddr>().is_ok();
-    let is_name = !host.is_empty()
-        && host.len() <= 253
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
-    if is_address || is_name { Ok(()) } else { Err(wrong(format!("{host:?} is no host name or address"))) }
-}
-
-fn header(name: &str, value: &str) -> Result<(), ConfigError> {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if name.is_empty() || !name.bytes().all(is_token) {
-        return Err(wrong(format!("{name:?} is no name of a header")));
-    }
-    if OWN_HEADERS.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-        return Err(wrong(format!("the server sets the header {name} itself")));
-    }
-    if !is_header_value(value) {
-        return Err(wrong(format!("the value of the header {name} has characters that a header cannot have")));
-    }
-    Ok(())
-}
-
-fn is_header_value(value: &str) -> bool {
-    value.bytes().all(|byte| byte == b'\t' || (byte >= b' ' && byte != 0x7f))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Reports that were due while no server could receive them are forgiven: the one of the next period counts. So a
 //! restart, or a clock that jumps ahead, makes no job late.
 
-const SECOND_NS: i64 = 1_000_000_000;
+use tidewatch_domain::units::SECOND_NS;
 
 /// The times of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

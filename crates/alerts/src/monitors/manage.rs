@@ -1,12 +1,12 @@
 //! Changes of monitors: `POST`, `PUT` and `DELETE /api/synthetics/checks`.
 
+use serde_json::json;
 use tidewatch_accounts::{Actor, Project};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 
-use super::config::{CheckConfig, ConfigError, in_range};
-use super::rules::Rules;
+use super::config::{CheckConfig, ConfigError, check_settings, failure_threshold};
 use super::secrets;
 use super::views::*;
 use crate::monitors::{Monitors, NewMonitor};
@@ -36,14 +36,13 @@ pub async fn create(
         return Err(QueryError::unprocessable(NO_BROWSER));
     }
     let config = CheckConfig::read(check_type, &secrets::restored(request.config, &serde_json::Value::Null))?;
-    let usual = if matches!(config, CheckConfig::Heartbeat(_)) { 1 } else { 3 };
     let new = checked(NewMonitor {
         name: request.name,
         check_type: check_type.to_owned(),
         is_enabled: request.enabled,
         interval_seconds: request.interval_seconds,
         timeout_seconds: request.timeout_seconds,
-        failure_threshold: request.failure_threshold.unwrap_or(usual),
+        failure_threshold: request.failure_threshold.unwrap_or_else(|| failure_threshold(check_type)),
         ..of_config(&config)
     })?;
     let (id, token) = Monitors::of(context).create_monitor(actor, project, &new).await?;
@@ -87,7 +86,7 @@ pub async fn change(
         failure_threshold: change.failure_threshold.unwrap_or(stored.failure_threshold),
         ..of_config(&config)
     })?;
-    Monitors::of(context).change_monitor(actor, project, id, &new, &Rules).await?;
+    Monitors::of(context).change_monitor(actor, project, id, &new).await?;
     Ok(Check::of(Monitors::of(context).monitor(project.number, id).await?))
 }
 
@@ -98,7 +97,7 @@ pub async fn delete(
     project: &Project,
     id: i64,
 ) -> Result<CheckDeleted, QueryError> {
-    Monitors::of(context).delete_monitor(actor, project, id, &Rules).await?;
+    Monitors::of(context).delete_monitor(actor, project, id).await?;
     Ok(CheckDeleted { deleted: true })
 }
 
@@ -141,9 +140,13 @@ fn checked(mut new: NewMonitor) -> Result<NewMonitor, QueryError> {
     {
         return Err(QueryError::unprocessable(format!("a name has 1 to {most} characters")));
     }
-    in_range("intervalSeconds", new.interval_seconds, limits::MONITOR_INTERVAL_SECONDS)?;
-    in_range("timeoutSeconds", new.timeout_seconds, limits::MONITOR_TIMEOUT_SECONDS)?;
-    in_range("failureThreshold", new.failure_threshold, limits::MONITOR_THRESHOLD)?;
+    let chosen = json!({
+        "name": &new.name,
+        "intervalSeconds": new.interval_seconds,
+        "timeoutSeconds": new.timeout_seconds,
+        "failureThreshold": new.failure_threshold,
+    });
+    check_settings(&new.check_type, &chosen)?;
     Ok(new)
 }
 

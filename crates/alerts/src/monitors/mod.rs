@@ -2,29 +2,33 @@
 //!
 //! - [`config`]: what a user chooses, per type, with its limits; [`secrets`]: the parts that answers mask.
 //! - [`schedule`]: when each monitor is checked. [`heartbeat`]: when a job is late.
-//! - [`verdict`]: whether what a check has seen is as it should be. [`rules`]: states, and the words about their changes.
-//! - [`views`], [`overview`], [`manage`], [`read`]: the API.
-//!
+//! - [`verdict`]: whether what a check has seen is as it should be. [`standing`]: states, and the words about their changes.
+//! - [`views`], [`overview`], [`manage`], [`read`]: the API. [`types`]: the types with the fields of forms.
+//! - [`worker`]: makes the checks that are due. [`probe`]: one check, which the crate `probes` makes; `requests`: its
+//!   request from the configuration; `browser`: a check by a browser, without the values of its secrets.
 //! - `tables`: monitors, their results and what follows from them.
-//!
-//! `server/src/alerts/monitors` makes the checks.
 
+mod browser;
 pub mod config;
 pub mod heartbeat;
 pub mod manage;
 pub mod overview;
+pub mod probe;
 pub mod read;
-pub mod rules;
+mod requests;
 pub mod schedule;
 pub mod secrets;
+pub mod standing;
 mod tables;
+pub mod types;
 pub mod verdict;
 pub mod views;
+pub mod worker;
 
+pub use standing::{MonitorOutcome, MonitorStanding, MonitorState};
 pub use tables::{
-    Lease, Monitor, MonitorChange, MonitorDay, MonitorOutcome, MonitorResult, MonitorResultsOf, MonitorRules,
-    MonitorSlot, MonitorStanding, MonitorState, MonitorSummary, MonitorSums, MonitorTimings, MonitorTransition,
-    NewMonitor, ScheduledMonitor,
+    Lease, Monitor, MonitorDay, MonitorResult, MonitorResultsOf, MonitorSlot, MonitorSummary, MonitorSums,
+    MonitorTimings, MonitorTransition, NewMonitor, ScheduledMonitor,
 };
 
 use tidewatch_accounts::Database;
@@ -44,6 +48,6 @@ impl Monitors {
 
     /// The room over the database of these queries.
     pub fn of(context: &QueryContext) -> Monitors {
-        Monitors::new(context.control.database())
+        Monitors::new(&context.database)
     }
 }

@@ -1,11 +1,12 @@
 //! Reads of monitors: lists, the overview, results and series.
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS, SECOND_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::page::Paging;
-use tidewatch_query::time::{Buckets, DAY, MINUTE, Range, SECOND, to_rfc3339};
+use tidewatch_query::time::{Buckets, Range, to_rfc3339};
 
 use super::overview::*;
 use super::views::*;
@@ -115,7 +116,7 @@ pub async fn series(
     let now_ns = context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
     let monitor = Monitors::of(context).monitor(project.number, id).await?;
-    let width_min_ns = (monitor.chosen.interval_seconds * SECOND).max(MINUTE);
+    let width_min_ns = (monitor.chosen.interval_seconds * SECOND_NS).max(MINUTE_NS);
     let buckets = Buckets::at_most(range, limits::MONITOR_SERIES_POINTS_MAX, width_min_ns);
     let sums = Monitors::of(context).monitor_sums(id, buckets.origin, range.to, buckets.width).await?;
     let (good, made) = sums.iter().fold((0, 0), |(good, made), one| (good + one.up, made + one.total - one.missed));
@@ -124,7 +125,7 @@ pub async fn series(
     let (from_ns, to_ns) = bar_days(now_ns);
     let days = Monitors::of(context).monitor_days(&[id], from_ns, to_ns).await?.remove(&id).unwrap_or_default();
     Ok(CheckSeries {
-        bucket_seconds: buckets.width / SECOND,
+        bucket_seconds: buckets.width / SECOND_NS,
         points: sums.into_iter().map(CheckPoint::of).collect(),
         uptime_pct: percentage(good, made),
         transitions: transitions.into_iter().map(CheckTransition::of).collect(),
@@ -134,8 +135,8 @@ pub async fn series(
 
 /// The last [`limits::MONITOR_BAR_DAYS`] UTC days, today included.
 fn bar_days(now_ns: i64) -> (i64, i64) {
-    let tomorrow_ns = now_ns.div_euclid(DAY) * DAY + DAY;
-    (tomorrow_ns - limits::MONITOR_BAR_DAYS * DAY, tomorrow_ns)
+    let tomorrow_ns = now_ns.div_euclid(DAY_NS) * DAY_NS + DAY_NS;
+    (tomorrow_ns - limits::MONITOR_BAR_DAYS * DAY_NS, tomorrow_ns)
 }
 
 /// WIRE 6: uptime = up / (total - missed).
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn ninety_days_end_with_today() {
-        let (from_ns, to_ns) = bar_days(1_780_315_200 * SECOND);
+        let (from_ns, to_ns) = bar_days(1_780_315_200 * SECOND_NS);
         assert_eq!(
             (to_rfc3339(from_ns).as_str(), to_rfc3339(to_ns).as_str()),
             ("2026-03-04T00:00:00Z", "2026-06-02T00:00:00Z")

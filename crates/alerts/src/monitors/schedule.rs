@@ -6,10 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 use tidewatch_limits as limits;
-
-const SECOND_NS: i64 = 1_000_000_000;
-const DAY_NS: i64 = 86_400 * SECOND_NS;
 
 /// The offset of a monitor within its interval, nanoseconds: 0 or more, and less than the interval.
 fn phase_ns(id: i64, interval_ns: i64) -> i64 {

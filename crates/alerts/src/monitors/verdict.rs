@@ -1,5 +1,6 @@
 //! Whether what a check has seen is as it should be. An error is the reason, for people.
 
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_query::time;
 
 use super::config::{Assertions, RecordType, body_regex};
@@ -62,8 +63,8 @@ pub fn certificate(expires_ns: Option<i64>, days: i64, now_ns: i64) -> Result<()
     if left_ns <= 0 {
         return Err(format!("the certificate has expired at {at}"));
     }
-    match left_ns < days * time::DAY {
-        true => Err(format!("the certificate expires in {} days, at {at}; {days} are required", left_ns / time::DAY)),
+    match left_ns < days * DAY_NS {
+        true => Err(format!("the certificate expires in {} days, at {at}; {days} are required", left_ns / DAY_NS)),
         false => Ok(()),
     }
 }
@@ -107,7 +108,7 @@ mod tests {
             body: b"{\"status\":\"ok\"}",
             is_body_cut: false,
             total_ns: 80_500_000,
-            tls_expires_ns: Some(NOW + 10 * time::DAY),
+            tls_expires_ns: Some(NOW + 10 * DAY_NS),
             now_ns: NOW,
         };
         let table = [

@@ -6,6 +6,7 @@ use tidewatch_query::time::to_rfc3339;
 use tidewatch_query::views::page::{PageInfo, PageRequest};
 use utoipa::ToSchema;
 
+use super::config::{INTERVAL_SECONDS, TIMEOUT_SECONDS};
 use super::secrets;
 use crate::monitors::{
     Monitor, MonitorDay, MonitorOutcome, MonitorResult, MonitorState, MonitorSums, MonitorTransition,
@@ -99,11 +100,11 @@ pub struct CheckRequest {
     #[serde(default = "yes")]
     pub enabled: bool,
     /// Seconds between two checks.
-    #[serde(default = "minute")]
+    #[serde(default = "interval_seconds")]
     #[schema(minimum = 30, maximum = 86400, default = 60)]
     pub interval_seconds: i64,
     /// Seconds that a check may take.
-    #[serde(default = "ten")]
+    #[serde(default = "timeout_seconds")]
     #[schema(minimum = 1, maximum = 120, default = 10)]
     pub timeout_seconds: i64,
     /// Consecutive bad results that make it down; 1 for heartbeats and 3 for others when null.
@@ -118,12 +119,12 @@ fn yes() -> bool {
     true
 }
 
-fn minute() -> i64 {
-    60
+fn interval_seconds() -> i64 {
+    INTERVAL_SECONDS
 }
 
-fn ten() -> i64 {
-    10
+fn timeout_seconds() -> i64 {
+    TIMEOUT_SECONDS
 }
 
 /// Body of `PUT /api/synthetics/checks/{id}`; null keeps a value.

@@ -1,6 +1,7 @@
 //! The chain of one person: which contact method is used when.
 
-use super::MINUTE_NS;
+use tidewatch_domain::units::MINUTE_NS;
+
 use super::wait::Wait;
 
 /// A step of a chain.

@@ -1,6 +1,7 @@
 //! Which step of a policy runs when.
 
-use super::MINUTE_NS;
+use tidewatch_domain::units::MINUTE_NS;
+
 use super::policy::PolicyDefinition;
 use super::wait::Wait;
 

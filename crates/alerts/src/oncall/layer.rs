@@ -4,11 +4,10 @@ use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::MINUTE_NS;
 use super::zone::Zone;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 
-const HOUR_NS: i64 = 60 * MINUTE_NS;
 const DAY_MINUTES: i32 = 24 * 60;
 const WEEK_MINUTES: i32 = 7 * DAY_MINUTES;
 

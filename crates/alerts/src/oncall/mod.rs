@@ -2,7 +2,7 @@
 //!
 //! - [`zone`]: instants and the clocks on the wall. [`layer`]: one rotation. [`schedule`]: layers and overrides.
 //! - [`policy`]: the steps of an escalation. [`escalation`]: which step runs when; [`chain`]: the chain of one person.
-//! - [`engine`]: these rules as the transactions that change pages call them ([`PagingRules`]).
+//! - [`progress`]: where a page is in its policy and in the chains of people, as transactions store it.
 //! - [`contact`]: contact methods. [`calendar`]: shifts as an iCalendar feed.
 //! - [`mails`]: codes for contact methods. [`worker`]: opens and escalates pages.
 //! - `tables`: teams, schedules, policies, pages and contact methods. [`views`], [`page_views`]: the bodies of the API.
@@ -12,12 +12,12 @@
 pub mod calendar;
 pub mod chain;
 pub mod contact;
-pub mod engine;
 pub mod escalation;
 pub mod layer;
 pub mod mails;
 pub mod page_views;
 pub mod policy;
+pub mod progress;
 pub mod schedule;
 mod tables;
 pub mod views;
@@ -30,12 +30,8 @@ pub use tables::{
     AckLink, ContactMethod, NewContactMethod, NewOverride, NewPage, NewPolicy, NewSchedule, NewTeam, OncallOverride,
     OncallPage, OncallPolicy, OncallSchedule, OncallTeam, PageDelivery, PageEvent, PageFilter, UserRule,
 };
-pub use tables::{ChainInput, ChainOutcome, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome};
 
 use tidewatch_accounts::Database;
-
-/// Nanoseconds of a minute.
-pub const MINUTE_NS: i64 = 60_000_000_000;
 
 /// The lease of the node that opens and escalates pages.
 pub const LEASE: &str = "oncall";

@@ -70,7 +70,8 @@ impl Schedule {
 
     /// User who is on call at an instant, and whether by an override.
     pub fn user_at(&self, at_ns: i64) -> Option<(i64, bool)> {
-        let covering = self.overrides.iter().rev().find(|one| (one.start_ns..one.end_ns).contains(&at_ns));
+        let covering =
+            self.overrides.iter().rev().find(|replaced| (replaced.start_ns..replaced.end_ns).contains(&at_ns));
         if let Some(covering) = covering {
             return Some((covering.user, true));
         }
@@ -83,7 +84,7 @@ impl Schedule {
         for layer in &self.layers {
             boundaries.extend(layer.boundaries(&self.zone, from_ns, to_ns));
         }
-        let of_overrides = self.overrides.iter().flat_map(|one| [one.start_ns, one.end_ns]);
+        let of_overrides = self.overrides.iter().flat_map(|replaced| [replaced.start_ns, replaced.end_ns]);
         boundaries.extend(of_overrides.filter(|at| (from_ns..to_ns).contains(at)));
         shifts(boundaries, to_ns, |at_ns| self.user_at(at_ns))
     }
@@ -103,7 +104,8 @@ impl Schedule {
         let current = ahead.first().copied().filter(|shift| shift.start_ns <= now_ns);
         let next = ahead.get(usize::from(current.is_some())).copied();
         let began = current.and_then(|_| self.shifts(now_ns.saturating_sub(span_ns), now_ns.saturating_add(1)).pop());
-        let current = current.map(|shift| Shift { start_ns: began.map_or(now_ns, |one| one.start_ns), ..shift });
+        let current =
+            current.map(|shift| Shift { start_ns: began.map_or(now_ns, |covering| covering.start_ns), ..shift });
         (current, next)
     }
 

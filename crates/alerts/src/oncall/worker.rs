@@ -9,7 +9,6 @@ use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::HeartbeatGuard;
 use tokio::sync::{Notify, watch};
 
-use super::engine::Rules;
 use super::{LEASE, OnCall};
 
 /// The work of a node that escalates pages.
@@ -66,9 +65,9 @@ async fn round(escalator: &Escalator) -> Result<(), ControlError> {
             return Ok(());
         }
         let has_more = [
-            escalator.oncall.take_page_notifications(&Rules, holder, now_ns).await?,
-            escalator.oncall.advance_pages(&Rules, holder, now_ns).await?,
-            escalator.oncall.advance_page_people(&Rules, holder, &escalator.base_url, now_ns).await?,
+            escalator.oncall.take_page_notifications(holder, now_ns).await?,
+            escalator.oncall.advance_pages(holder, now_ns).await?,
+            escalator.oncall.advance_page_people(holder, &escalator.base_url, now_ns).await?,
         ];
         if !has_more.contains(&true) {
             return Ok(());

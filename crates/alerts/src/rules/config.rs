@@ -3,13 +3,20 @@
 //! Absent keys have their default; an unknown key or a value out of bounds is an error for the user.
 
 mod bounds;
+mod fields;
 mod keys;
+mod values;
+mod words;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::fields::{self as described, ConfigField};
+use keys::Keys;
 pub use keys::*;
+pub use values::*;
+use words::TYPES;
+pub use words::{RuleWords, words};
 
 /// A rule's type and its configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,34 +59,16 @@ pub enum Trigger {
 }
 
 impl RuleConfig {
-    /// Every type of rule.
-    pub const TYPES: [&str; 25] = [
-        "new_error",
-        "error_regression",
-        "error_rate_threshold",
-        "error_count_threshold",
-        "endpoint_error_rate",
-        "endpoint_p95_threshold",
-        "endpoint_p99_threshold",
-        "apdex_drop",
-        "throughput_drop",
-        "impact_score_critical",
-        "impact_score_high",
-        "impact_score_medium",
-        "task_duration_threshold",
-        "task_failure_rate",
-        "metric_threshold",
-        "no_data",
-        "ai_trace_cost",
-        "ai_conversation_cost",
-        "ai_flagged_content",
-        "check_down",
-        "query_threshold",
-        "change",
-        "issue_spike",
-        "slo_burn",
-        "drops",
-    ];
+    /// Every type of rule, in the order of forms.
+    pub const TYPES: [&str; TYPES.len()] = {
+        let mut names = [""; TYPES.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = TYPES[index].name;
+            index += 1;
+        }
+        names
+    };
 
     /// The types whose trigger is [`Trigger::Arrival`].
     pub const ARRIVAL_TYPES: [&str; 5] =
@@ -87,11 +76,23 @@ impl RuleConfig {
 
     /// Parses and checks a configuration; null has every default. The error is a sentence for the user.
     pub fn parse(rule_type: &str, config: &Value) -> Result<RuleConfig, String> {
+        let parsed = RuleConfig::read(rule_type, config)?;
+        match &parsed {
+            RuleConfig::Query(config) => bounds::query(config)?,
+            RuleConfig::IssueSpike(config) => bounds::issue_spike(config)?,
+            _ => {}
+        }
+        described::check(&parsed.keys().fields(), &parsed.to_value())?;
+        Ok(parsed)
+    }
+
+    /// Parses a configuration without a check of its values.
+    fn read(rule_type: &str, config: &Value) -> Result<RuleConfig, String> {
         fn of<T: DeserializeOwned>(config: &Value) -> Result<T, String> {
             let config = if config.is_null() { Value::Object(serde_json::Map::new()) } else { config.clone() };
             serde_json::from_value(config).map_err(|error| format!("config: {error}"))
         }
-        let parsed = match rule_type {
+        Ok(match rule_type {
             "new_error" => RuleConfig::NewError(of(config)?),
             "error_regression" => RuleConfig::ErrorRegression(of(config)?),
             "error_rate_threshold" => RuleConfig::ErrorRate(of(config)?),
@@ -118,39 +119,44 @@ impl RuleConfig {
             "slo_burn" => RuleConfig::SloBurn(of(config)?),
             "drops" => RuleConfig::Drops(of(config)?),
             other => return Err(format!("ruleType {other} is unknown")),
-        };
-        bounds::check(&parsed)?;
-        Ok(parsed)
+        })
+    }
+
+    /// The fields of a type with their defaults.
+    pub fn fields(rule_type: &str) -> Result<Vec<ConfigField>, String> {
+        let defaults = RuleConfig::read(rule_type, &Value::Null)?;
+        Ok(described::with_defaults(defaults.keys().fields(), &defaults.to_value()))
     }
 
     /// The configuration with every key, for storage.
     pub fn to_value(&self) -> Value {
-        fn value(config: &impl Serialize) -> Value {
-            serde_json::to_value(config).expect("the keys are strings, and every number is finite")
-        }
+        self.keys().to_value()
+    }
+
+    fn keys(&self) -> &dyn Keys {
         match self {
-            RuleConfig::NewError(config) => value(config),
-            RuleConfig::ErrorRegression(config) => value(config),
-            RuleConfig::ErrorRate(config) => value(config),
-            RuleConfig::ErrorCount(config) => value(config),
-            RuleConfig::EndpointErrorRate(config) => value(config),
-            RuleConfig::EndpointP95(config) | RuleConfig::EndpointP99(config) => value(config),
-            RuleConfig::ApdexDrop(config) => value(config),
-            RuleConfig::ThroughputDrop(config) => value(config),
-            RuleConfig::Impact(_, config) => value(config),
-            RuleConfig::TaskDuration(config) => value(config),
-            RuleConfig::TaskFailureRate(config) => value(config),
-            RuleConfig::Metric(config) => value(config),
-            RuleConfig::NoData(config) => value(config),
-            RuleConfig::AiTraceCost(config) => value(config),
-            RuleConfig::AiConversationCost(config) => value(config),
-            RuleConfig::AiFlaggedContent(config) => value(config),
-            RuleConfig::CheckDown(config) => value(config),
-            RuleConfig::Query(config) => value(config),
-            RuleConfig::Change(config) => value(config),
-            RuleConfig::IssueSpike(config) => value(config),
-            RuleConfig::SloBurn(config) => value(config),
-            RuleConfig::Drops(config) => value(config),
+            RuleConfig::NewError(config) => config,
+            RuleConfig::ErrorRegression(config) => config,
+            RuleConfig::ErrorRate(config) => config,
+            RuleConfig::ErrorCount(config) => config,
+            RuleConfig::EndpointErrorRate(config) => config,
+            RuleConfig::EndpointP95(config) | RuleConfig::EndpointP99(config) => config,
+            RuleConfig::ApdexDrop(config) => config,
+            RuleConfig::ThroughputDrop(config) => config,
+            RuleConfig::Impact(_, config) => config,
+            RuleConfig::TaskDuration(config) => config,
+            RuleConfig::TaskFailureRate(config) => config,
+            RuleConfig::Metric(config) => config,
+            RuleConfig::NoData(config) => config,
+            RuleConfig::AiTraceCost(config) => config,
+            RuleConfig::AiConversationCost(config) => config,
+            RuleConfig::AiFlaggedContent(config) => config,
+            RuleConfig::CheckDown(config) => config,
+            RuleConfig::Query(config) => config,
+            RuleConfig::Change(config) => config,
+            RuleConfig::IssueSpike(config) => config,
+            RuleConfig::SloBurn(config) => config,
+            RuleConfig::Drops(config) => config,
         }
     }
 

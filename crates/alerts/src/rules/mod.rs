@@ -8,13 +8,15 @@
 //!   rule fires and ends. These are pure. `words`: the sentences of notifications.
 //! - [`evaluation`]: reads values with the crate `query`, and applies the changes of states. [`worker`]: does so
 //!   periodically.
-//! - `tables`: the rules and their states. [`views`]: the bodies of the API.
+//! - `tables`: the rules and their states. [`views`]: the bodies of the API. [`types`]: the types with the fields of
+//!   forms.
 
 pub mod config;
 pub mod evaluation;
 pub mod severity;
 pub mod state;
 mod tables;
+pub mod types;
 pub mod views;
 mod words;
 pub mod worker;
@@ -40,6 +42,6 @@ impl Rules {
 
     /// The room over the database of these queries.
     pub fn of(context: &QueryContext) -> Rules {
-        Rules::new(context.control.database())
+        Rules::new(&context.database)
     }
 }

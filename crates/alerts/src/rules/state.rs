@@ -9,16 +9,17 @@
 //! | firing | no breach | resolves |
 //! | any | no data | stays; after [`NO_DATA_NS`] it resolves, or is quiet |
 
+use tidewatch_domain::units::SECOND_NS;
+
 use crate::channels::Severity;
 use crate::rules::{RuleState, RuleStateKind};
 
 /// Without data a state is kept for this long: data may be late. Nanoseconds.
-pub const NO_DATA_NS: i64 = 3600 * SECOND;
+pub const NO_DATA_NS: i64 = 3600 * SECOND_NS;
 /// A last firing that is further in the future is of a clock that was wrong, and does not count.
-const CLOCK_JUMP_MAX: i64 = 2 * 3600 * SECOND;
+const CLOCK_JUMP_MAX: i64 = 2 * 3600 * SECOND_NS;
 /// A state without changes is stored again for its time of data after this long, nanoseconds.
-const DATA_STEP_NS: i64 = 600 * SECOND;
-const SECOND: i64 = 1_000_000_000;
+const DATA_STEP_NS: i64 = 600 * SECOND_NS;
 
 /// Result of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

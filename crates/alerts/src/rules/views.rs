@@ -49,7 +49,8 @@ pub struct RuleRequest {
     pub severity: String,
 }
 
-fn cooldown() -> i64 {
+/// Minutes between two notifications about one subject, unless the user chooses others.
+pub(super) fn cooldown() -> i64 {
     15
 }
 

@@ -1,7 +1,9 @@
 //! A small picture with the state of a page, for other sites.
 
+use maud::html;
+
+use super::document::document;
 use super::{Overall, PublicPage};
-use crate::escape::escaped;
 
 /// Width of one character, tenths of a pixel.
 const CHARACTER: usize = 68;
@@ -23,15 +25,18 @@ pub fn svg(page: &PublicPage) -> String {
         Overall::Down => "#c22f2f",
         Overall::Unknown => "#5b6470",
     };
-    let name = escaped(&name);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{total}\" height=\"20\" role=\"img\" \
-         aria-label=\"{name}: {word}\"><title>{name}: {word}</title>\
-         <rect width=\"{total}\" height=\"20\" rx=\"3\" fill=\"#3a424d\"/>\
-         <rect x=\"{left}\" width=\"{right}\" height=\"20\" rx=\"3\" fill=\"{colour}\"/>\
-         <g fill=\"#fff\" text-anchor=\"middle\" font-family=\"system-ui,sans-serif\" font-size=\"11\">\
-         <text x=\"{middle}\" y=\"14\">{name}</text><text x=\"{after}\" y=\"14\">{word}</text></g></svg>"
-    )
+    let label = format!("{name}: {word}");
+    document(html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(total) height="20" role="img" aria-label=(label) {
+            title { (label) }
+            rect width=(total) height="20" rx="3" fill="#3a424d" {}
+            rect x=(left) width=(right) height="20" rx="3" fill=(colour) {}
+            g fill="#fff" text-anchor="middle" font-family="system-ui,sans-serif" font-size="11" {
+                text x=(middle) y="14" { (name) }
+                text x=(after) y="14" { (word) }
+            }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,43 +1,50 @@
 //! The incidents of a page as an Atom feed. RFC 4287.
 
-use std::fmt::Write;
+use maud::{Markup, PreEscaped, html};
 
-use super::PublicPage;
+use super::document::document;
 use super::times::rfc3339;
-use crate::escape::{escaped, push};
+use super::{PublicIncident, PublicPage};
+
+const DECLARATION: PreEscaped<&str> = PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n");
 
 /// The feed. `base_url`: the address of the server, without a slash at its end.
 pub fn atom(page: &PublicPage, base_url: &str) -> String {
-    let slug = &page.slug;
-    let address = escaped(&format!("{base_url}/status/{slug}"));
+    let address = format!("{base_url}/status/{}", page.slug);
     let newest_ns = page.incidents.iter().map(|one| one.incident.updated_ns).max().unwrap_or(page.generated_ns);
-    let mut out =
-        String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">");
-    let (name, updated) = (escaped(&page.name), rfc3339(newest_ns));
-    let _ = write!(
-        out,
-        "<id>{address}</id><title>{name}</title><updated>{updated}</updated><link href=\"{address}\"/>\
-         <link rel=\"self\" href=\"{address}/feed.atom\"/><author><name>{name}</name></author>"
-    );
-    for one in &page.incidents {
-        let incident = &one.incident;
-        let (title, status) = (escaped(&incident.title), incident.status.name());
-        let (published, updated) = (rfc3339(incident.started_ns), rfc3339(incident.updated_ns));
-        let _ = write!(
-            out,
-            "\n<entry><id>{address}#incident-{id}</id><title>{title} ({status})</title><published>{published}</published>\
-             <updated>{updated}</updated><link href=\"{address}#incident-{id}\"/><content type=\"text\">",
-            id = incident.id
-        );
-        for update in one.updates.iter().rev() {
-            let _ = write!(out, "{} {}: ", rfc3339(update.at_ns), update.status.name());
-            push(&mut out, &update.message);
-            out.push('\n');
+    document(html! {
+        (DECLARATION)
+        feed xmlns="http://www.w3.org/2005/Atom" {
+            id { (address) }
+            title { (page.name) }
+            updated { (rfc3339(newest_ns)) }
+            link href=(address) {}
+            link rel="self" href={ (address) "/feed.atom" } {}
+            author { name { (page.name) } }
+            @for one in &page.incidents { "\n" (entry(one, &address)) }
+            "\n"
         }
-        out.push_str("</content></entry>");
+        "\n"
+    })
+}
+
+fn entry(one: &PublicIncident, page_address: &str) -> Markup {
+    let incident = &one.incident;
+    let address = format!("{page_address}#incident-{}", incident.id);
+    html! {
+        entry {
+            id { (address) }
+            title { (incident.title) " (" (incident.status.name()) ")" }
+            published { (rfc3339(incident.started_ns)) }
+            updated { (rfc3339(incident.updated_ns)) }
+            link href=(address) {}
+            content type="text" {
+                @for update in one.updates.iter().rev() {
+                    (rfc3339(update.at_ns)) " " (update.status.name()) ": " (update.message) "\n"
+                }
+            }
+        }
     }
-    out.push_str("\n</feed>\n");
-    out
 }
 
 #[cfg(test)]

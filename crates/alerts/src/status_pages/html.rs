@@ -1,11 +1,11 @@
 //! A page as HTML without JavaScript. Its styles are in [`STYLE`], a file of its own, because the content security policy
 //! permits no inline styles.
 
-use std::fmt::Write;
+use maud::{DOCTYPE, Markup, html};
 
+use super::document::document;
 use super::times::{date, duration, minute, rfc3339};
 use super::{Check, CheckState, MonitorDay, PublicPage, uptime_percent};
-use crate::escape::{escaped, push};
 use crate::markdown;
 use crate::status_pages::{MaintenanceWindow, PublicIncident, Subscription};
 
@@ -26,102 +26,118 @@ const REFRESH_SECONDS: u32 = 60;
 
 /// The page.
 pub fn page(page: &PublicPage, shown: Shown) -> String {
-    let mut out = String::with_capacity(16 << 10);
-    let refresh = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH_SECONDS}\">");
-    head(&mut out, &page.name, Some(&page.slug), &refresh, shown.is_embedded);
-    if !shown.is_embedded {
-        out.push_str("<header>");
-        if let Some(version) = page.logo_ns {
-            let slug = &page.slug;
-            let _ = write!(out, "<img class=\"logo\" src=\"/api/status/{slug}/logo?v={version}\" alt=\"\">");
-        }
-        let _ = write!(out, "<h1>{}</h1>", escaped(&page.name));
-        if !page.description.is_empty() {
-            let _ = write!(out, "<p class=\"about\">{}</p>", escaped(&page.description));
-        }
-        out.push_str("</header>");
-    }
-    let overall = page.overall();
-    let _ = write!(out, "<p class=\"overall {}\" role=\"status\">{}</p>", overall.tone(), overall.sentence());
-    let is_open = |one: &&PublicIncident| one.incident.resolved_ns.is_none();
-    let open: Vec<&PublicIncident> = page.incidents.iter().filter(is_open).collect();
-    incidents(&mut out, "Open incidents", &open, page.generated_ns);
+    let (open, past): (Vec<&PublicIncident>, Vec<&PublicIncident>) =
+        page.incidents.iter().partition(|one| one.incident.resolved_ns.is_none());
     let coming = |window: &&MaintenanceWindow| window.ends_ns > page.generated_ns;
     let mut planned: Vec<&MaintenanceWindow> = page.maintenance.iter().filter(coming).collect();
     planned.reverse();
-    maintenance(&mut out, &planned, page.generated_ns);
-    components(&mut out, page);
-    if !shown.is_embedded {
-        let past: Vec<&PublicIncident> = page.incidents.iter().filter(|one| !is_open(one)).collect();
-        if past.is_empty() {
-            out.push_str("<section><h2>Past incidents</h2><p class=\"quiet\">None in the last 90 days.</p></section>");
-        } else {
-            incidents(&mut out, "Past incidents", &past, page.generated_ns);
+    let overall = page.overall();
+    let head = Head {
+        title: &page.name,
+        slug: Some(&page.slug),
+        meta: html! { meta http-equiv="refresh" content=(REFRESH_SECONDS); },
+        is_embedded: shown.is_embedded,
+    };
+    head.with(html! {
+        @if !shown.is_embedded {
+            header {
+                @if let Some(version) = page.logo_ns {
+                    img class="logo" src={ "/api/status/" (page.slug) "/logo?v=" (version) } alt="";
+                }
+                h1 { (page.name) }
+                @if !page.description.is_empty() { p class="about" { (page.description) } }
+            }
         }
-        subscribe(&mut out, page);
-    }
-    let (at, time) = (rfc3339(page.generated_ns), minute(page.generated_ns));
-    let _ = write!(out, "<footer><p>As of <time datetime=\"{at}\">{time}</time></p></footer></main></body></html>");
-    out
+        p class={ "overall " (overall.tone()) } role="status" { (overall.sentence()) }
+        (incidents("Open incidents", &open, page.generated_ns))
+        (maintenance(&planned, page.generated_ns))
+        (components(page))
+        @if !shown.is_embedded {
+            @if past.is_empty() {
+                section { h2 { "Past incidents" } p class="quiet" { "None in the last 90 days." } }
+            } @else {
+                (incidents("Past incidents", &past, page.generated_ns))
+            }
+            (subscribe(page))
+        }
+        footer { p { "As of " (time(page.generated_ns)) } }
+    })
 }
 
-/// `slug`: the page whose feed is named.
-fn head(out: &mut String, title: &str, slug: Option<&str>, extra: &str, is_embedded: bool) {
-    let title = escaped(title);
-    let class = if is_embedded { " class=\"embedded\"" } else { "" };
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\"{class}><head><meta charset=\"utf-8\"><title>{title}</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\">{extra}\
-         <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\
-         <link rel=\"stylesheet\" href=\"{STYLE_PATH}\">"
-    );
-    if let Some(slug) = slug {
-        let (kind, href) = ("application/atom+xml", format!("/status/{slug}/feed.atom"));
-        let _ = write!(out, "<link rel=\"alternate\" type=\"{kind}\" title=\"{title}\" href=\"{href}\">");
-    }
-    out.push_str("</head><body><main>");
+/// The part of a page before its content.
+struct Head<'a> {
+    title: &'a str,
+    /// The page whose feed is named.
+    slug: Option<&'a str>,
+    /// Further elements.
+    meta: Markup,
+    is_embedded: bool,
 }
 
-fn components(out: &mut String, page: &PublicPage) {
-    out.push_str("<section><h2>Components</h2>");
-    if page.groups.is_empty() {
-        out.push_str("<p class=\"quiet\">This page has no components yet.</p>");
+impl Head<'_> {
+    /// The page with this content.
+    fn with(self, content: Markup) -> String {
+        let Head { title, slug, meta, is_embedded } = self;
+        document(html! {
+            (DOCTYPE) "\n"
+            html lang="en" class=[is_embedded.then_some("embedded")] {
+                head {
+                    meta charset="utf-8";
+                    title { (title) }
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    (meta)
+                    link rel="icon" href="/favicon.svg" type="image/svg+xml";
+                    link rel="stylesheet" href=(STYLE_PATH);
+                    @if let Some(slug) = slug {
+                        link rel="alternate" type="application/atom+xml" title=(title)
+                            href={ "/status/" (slug) "/feed.atom" };
+                    }
+                }
+                body { main { (content) } }
+            }
+        })
     }
-    for group in &page.groups {
-        if !group.name.is_empty() {
-            let _ = write!(out, "<h3>{}</h3>", escaped(&group.name));
-        }
-        out.push_str("<ul class=\"checks\">");
-        for one in &group.checks {
-            check(out, one);
-        }
-        out.push_str("</ul>");
-    }
-    out.push_str("</section>");
 }
 
-fn check(out: &mut String, check: &Check) {
+fn time(at_ns: i64) -> Markup {
+    html! { time datetime=(rfc3339(at_ns)) { (minute(at_ns)) } }
+}
+
+fn components(page: &PublicPage) -> Markup {
+    html! {
+        section {
+            h2 { "Components" }
+            @if page.groups.is_empty() { p class="quiet" { "This page has no components yet." } }
+            @for group in &page.groups {
+                @if !group.name.is_empty() { h3 { (group.name) } }
+                ul class="checks" {
+                    @for one in &group.checks { (check(one)) }
+                }
+            }
+        }
+    }
+}
+
+fn check(check: &Check) -> Markup {
     let (tone, word, mark) = match check.monitor.state {
         CheckState::Up => ("ok", "Operational", "\u{2713}"),
         CheckState::Down => ("bad", "Down", "\u{2717}"),
         CheckState::Unknown => ("none", "Not checked yet", "\u{2013}"),
     };
-    let _ = write!(
-        out,
-        "<li><div class=\"row\"><span class=\"name\">{}</span><span class=\"state {tone}\">\
-         <span aria-hidden=\"true\">{mark}</span> {word}</span></div>",
-        escaped(&check.monitor.name)
-    );
-    bars(out, &check.days);
     let uptime = check.uptime_percent().map_or("No checks in 90 days".to_owned(), |percent| {
         format!("{} % available in 90 days", shown_percent(percent))
     });
-    let _ = write!(
-        out,
-        "<div class=\"row scale\"><span>90 days ago</span><span>{uptime}</span><span>Today</span></div></li>"
-    );
+    html! {
+        li {
+            div class="row" {
+                span class="name" { (check.monitor.name) }
+                span class={ "state " (tone) } { span aria-hidden="true" { (mark) } " " (word) }
+            }
+            (bars(&check.days))
+            div class="row scale" { span { "90 days ago" } span { (uptime) } span { "Today" } }
+        }
+    }
 }
 
 /// Never 100 % when something failed.
@@ -130,140 +146,144 @@ fn shown_percent(percent: f64) -> String {
 }
 
 /// One bar per day.
-fn bars(out: &mut String, days: &[MonitorDay]) {
+fn bars(days: &[MonitorDay]) -> Markup {
     let failed = days.iter().filter(|day| day.up < day.total - day.missed).count();
     let label = match failed {
         0 => "No day with failed checks".to_owned(),
         1 => "1 day with failed checks".to_owned(),
         days => format!("{days} days with failed checks"),
     };
-    let width = days.len() * 10;
-    let _ = write!(
-        out,
-        "<svg class=\"bars\" viewBox=\"0 0 {width} 40\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{label}\">"
-    );
-    for (index, day) in days.iter().enumerate() {
-        let percent = uptime_percent(day.total, day.up, day.missed);
-        let tone = match percent {
-            None => "none",
-            Some(percent) if percent >= 100.0 => "ok",
-            Some(percent) if percent >= 95.0 => "warn",
-            Some(_) => "bad",
-        };
-        let said = percent.map_or("no checks".to_owned(), |percent| format!("{} %", shown_percent(percent)));
-        // A day that failed is shorter too: its colour is not the only sign.
-        let (y, height) = if tone == "bad" {
-            (14, 26)
-        } else if tone == "warn" {
-            (7, 33)
-        } else {
-            (0, 40)
-        };
-        let _ = write!(
-            out,
-            "<rect class=\"{tone}\" x=\"{}\" y=\"{y}\" width=\"8\" height=\"{height}\"><title>{}: {said}</title></rect>",
-            index * 10 + 1,
-            date(day.day_ns)
-        );
-    }
-    out.push_str("</svg>");
-}
-
-fn incidents(out: &mut String, title: &str, incidents: &[&PublicIncident], now_ns: i64) {
-    if incidents.is_empty() {
-        return;
-    }
-    let _ = write!(out, "<section><h2>{title}</h2>");
-    for one in incidents {
-        let incident = &one.incident;
-        let lasted = duration(incident.resolved_ns.unwrap_or(now_ns) - incident.started_ns);
-        let since = match incident.resolved_ns {
-            Some(_) => format!("{}, lasted {lasted}", minute(incident.started_ns)),
-            None => format!("since {}, for {lasted}", minute(incident.started_ns)),
-        };
-        let _ = write!(
-            out,
-            "<article id=\"incident-{}\"><h3>{}</h3><p class=\"quiet\">{since}</p><ol class=\"updates\">",
-            incident.id,
-            escaped(&incident.title)
-        );
-        for update in one.updates.iter().rev() {
-            let _ = write!(
-                out,
-                "<li><strong>{}</strong> <time datetime=\"{}\">{}</time>",
-                capitalized(update.status.name()),
-                rfc3339(update.at_ns),
-                minute(update.at_ns)
-            );
-            paragraphs(out, &update.message);
-            out.push_str("</li>");
+    html! {
+        svg class="bars" viewBox={ "0 0 " (days.len() * 10) " 40" } preserveAspectRatio="none" role="img"
+            aria-label=(label) {
+            @for (index, day) in days.iter().enumerate() { (bar(index, day)) }
         }
-        out.push_str("</ol>");
-        if let Some(post_mortem) = &one.post_mortem {
-            out.push_str("<details><summary>Post-mortem</summary><div class=\"post-mortem\">");
-            markdown::html(&markdown::parse(post_mortem), out);
-            out.push_str("</div></details>");
+    }
+}
+
+fn bar(index: usize, day: &MonitorDay) -> Markup {
+    let percent = uptime_percent(day.total, day.up, day.missed);
+    // A day that failed is shorter too: its colour is not the only sign.
+    let (tone, y, height) = match percent {
+        None => ("none", 0, 40),
+        Some(percent) if percent >= 100.0 => ("ok", 0, 40),
+        Some(percent) if percent >= 95.0 => ("warn", 7, 33),
+        Some(_) => ("bad", 14, 26),
+    };
+    let said = percent.map_or("no checks".to_owned(), |percent| format!("{} %", shown_percent(percent)));
+    html! {
+        rect class=(tone) x=(index * 10 + 1) y=(y) width="8" height=(height) {
+            title { (date(day.day_ns)) ": " (said) }
         }
-        out.push_str("</article>");
     }
-    out.push_str("</section>");
 }
 
-fn maintenance(out: &mut String, windows: &[&MaintenanceWindow], now_ns: i64) {
-    if windows.is_empty() {
-        return;
+fn incidents(title: &str, incidents: &[&PublicIncident], now_ns: i64) -> Markup {
+    html! {
+        @if !incidents.is_empty() {
+            section {
+                h2 { (title) }
+                @for one in incidents { (incident(one, now_ns)) }
+            }
+        }
     }
-    out.push_str("<section><h2>Maintenance</h2>");
-    for window in windows {
-        let when = if window.starts_ns <= now_ns { "In progress" } else { "Planned" };
-        let _ = write!(
-            out,
-            "<article><h3>{}</h3><p class=\"quiet\">{when}: {} to {}</p>",
-            escaped(&window.title),
-            minute(window.starts_ns),
-            minute(window.ends_ns)
-        );
-        paragraphs(out, &window.description);
-        out.push_str("</article>");
-    }
-    out.push_str("</section>");
 }
 
-fn subscribe(out: &mut String, page: &PublicPage) {
+fn incident(one: &PublicIncident, now_ns: i64) -> Markup {
+    let incident = &one.incident;
+    let lasted = duration(incident.resolved_ns.unwrap_or(now_ns) - incident.started_ns);
+    let since = match incident.resolved_ns {
+        Some(_) => format!("{}, lasted {lasted}", minute(incident.started_ns)),
+        None => format!("since {}, for {lasted}", minute(incident.started_ns)),
+    };
+    html! {
+        article id={ "incident-" (incident.id) } {
+            h3 { (incident.title) }
+            p class="quiet" { (since) }
+            ol class="updates" {
+                @for update in one.updates.iter().rev() {
+                    li {
+                        strong { (capitalized(update.status.name())) } " " (time(update.at_ns))
+                        (paragraphs(&update.message))
+                    }
+                }
+            }
+            @if let Some(post_mortem) = &one.post_mortem {
+                details {
+                    summary { "Post-mortem" }
+                    div class="post-mortem" { (markdown::html(&markdown::parse(post_mortem))) }
+                }
+            }
+        }
+    }
+}
+
+fn maintenance(windows: &[&MaintenanceWindow], now_ns: i64) -> Markup {
+    html! {
+        @if !windows.is_empty() {
+            section {
+                h2 { "Maintenance" }
+                @for window in windows {
+                    article {
+                        h3 { (window.title) }
+                        p class="quiet" {
+                            @if window.starts_ns <= now_ns { "In progress" } @else { "Planned" }
+                            ": " (minute(window.starts_ns)) " to " (minute(window.ends_ns))
+                        }
+                        (paragraphs(&window.description))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn subscribe(page: &PublicPage) -> Markup {
     let slug = &page.slug;
-    out.push_str("<section class=\"subscribe\"><h2>Be notified</h2>");
-    if page.has_mail {
-        let _ = write!(
-            out,
-            "<form method=\"post\" action=\"/status/{slug}/subscribe\"><label for=\"email\">Email address</label>\
-             <div class=\"row\"><input id=\"email\" name=\"email\" type=\"email\" required maxlength=\"320\" \
-             autocomplete=\"email\"><button>Subscribe</button></div></form>"
-        );
+    let action = format!("/status/{slug}/subscribe");
+    html! {
+        section class="subscribe" {
+            h2 { "Be notified" }
+            @if page.has_mail {
+                form method="post" action=(action) {
+                    label for="email" { "Email address" }
+                    div class="row" {
+                        input id="email" name="email" type="email" required maxlength="320" autocomplete="email";
+                        button { "Subscribe" }
+                    }
+                }
+            }
+            details {
+                summary { "By webhook, or as a feed" }
+                form method="post" action=(action) {
+                    label for="webhook" { "Address of the webhook" }
+                    div class="row" {
+                        input id="webhook" name="webhook" type="url" required maxlength="2000" placeholder="https://";
+                        button { "Subscribe the webhook" }
+                    }
+                }
+                p {
+                    a href={ "/status/" (slug) "/feed.atom" } { "Atom feed" } " \u{b7} "
+                    a href={ "/api/status/" (slug) } { "JSON" } " \u{b7} "
+                    a href={ "/status/" (slug) "/badge.svg" } { "Badge" }
+                }
+            }
+        }
     }
-    let _ = write!(
-        out,
-        "<details><summary>By webhook, or as a feed</summary>\
-         <form method=\"post\" action=\"/status/{slug}/subscribe\"><label for=\"webhook\">Address of the webhook</label>\
-         <div class=\"row\"><input id=\"webhook\" name=\"webhook\" type=\"url\" required maxlength=\"2000\" \
-         placeholder=\"https://\"><button>Subscribe the webhook</button></div></form>\
-         <p><a href=\"/status/{slug}/feed.atom\">Atom feed</a> · <a href=\"/api/status/{slug}\">JSON</a> · \
-         <a href=\"/status/{slug}/badge.svg\">Badge</a></p></details></section>"
-    );
 }
 
 /// Lines of what a user has written.
-fn paragraphs(out: &mut String, message: &str) {
-    if message.is_empty() {
-        return;
-    }
-    out.push_str("<p>");
-    for (index, line) in message.lines().enumerate() {
-        if index > 0 {
-            out.push_str("<br>");
+fn paragraphs(message: &str) -> Markup {
+    html! {
+        @if !message.is_empty() {
+            p {
+                @for (index, line) in message.lines().enumerate() {
+                    @if index > 0 { br; }
+                    (line)
+                }
+            }
         }
-        push(out, line);
     }
-    out.push_str("</p>");
 }
 
 fn capitalized(word: &str) -> String {
@@ -273,57 +293,49 @@ fn capitalized(word: &str) -> String {
 
 /// A page with a sentence, after a form was sent.
 pub fn notice(page_name: &str, slug: &str, sentence: &str) -> String {
-    let mut out = String::new();
-    head(&mut out, page_name, Some(slug), "", false);
-    let _ = write!(
-        out,
-        "<header><h1>{}</h1></header><p class=\"overall none\" role=\"status\">{}</p>\
-         <p><a href=\"/status/{slug}\">Back to the status page</a></p></main></body></html>",
-        escaped(page_name),
-        escaped(sentence)
-    );
-    out
+    Head { title: page_name, slug: Some(slug), meta: html! {}, is_embedded: false }.with(html! {
+        header { h1 { (page_name) } }
+        p class="overall none" role="status" { (sentence) }
+        (back(&format!("/status/{slug}")))
+    })
+}
+
+fn back(path: &str) -> Markup {
+    html! { p { a href=(path) { "Back to the status page" } } }
 }
 
 /// The page of an error; `sentence` has no capital and no full stop. `page_path`: the status page to go back to.
 pub fn problem(sentence: &str, page_path: Option<&str>) -> String {
-    let mut out = String::new();
     let sentence = capitalized(sentence);
-    head(&mut out, &sentence, None, "", false);
-    let _ = write!(
-        out,
-        "<header><h1>Status page</h1></header><p class=\"overall none\" role=\"alert\">{}.</p>",
-        escaped(&sentence)
-    );
-    if let Some(path) = page_path {
-        let _ = write!(out, "<p><a href=\"{}\">Back to the status page</a></p>", escaped(path));
-    }
-    out.push_str("</main></body></html>");
-    out
+    Head { title: &sentence, slug: None, meta: html! {}, is_embedded: false }.with(html! {
+        header { h1 { "Status page" } }
+        p class="overall none" role="alert" { (sentence) "." }
+        @if let Some(path) = page_path { (back(path)) }
+    })
 }
 
 /// The page of a subscription: it is confirmed and ended with a button, because mail scanners open links.
 pub fn subscription(page_name: &str, slug: &str, token: &str, subscription: &Subscription) -> String {
-    let mut out = String::new();
-    head(&mut out, page_name, Some(slug), "<meta name=\"referrer\" content=\"no-referrer\">", false);
-    let (address, token) = (escaped(&subscription.address), escaped(token));
-    let _ = write!(out, "<header><h1>{}</h1></header>", escaped(page_name));
-    let form = |out: &mut String, action: &str, label: &str| {
-        let _ = write!(
-            out,
-            "<form method=\"post\" action=\"/status/{slug}/subscriptions/{token}/{action}\"><button>{label}</button></form>"
-        );
+    let form = |action: &str, label: &str| {
+        html! {
+            form method="post" action={ "/status/" (slug) "/subscriptions/" (token) "/" (action) } {
+                button { (label) }
+            }
+        }
     };
-    if subscription.is_confirmed {
-        let _ = write!(out, "<p>{address} is notified of incidents.</p>");
-        form(&mut out, "unsubscribe", "Unsubscribe");
-    } else {
-        let _ = write!(out, "<p>Notify {address} of incidents?</p>");
-        form(&mut out, "confirm", "Confirm the subscription");
-        form(&mut out, "unsubscribe", "Do not notify");
-    }
-    let _ = write!(out, "<p><a href=\"/status/{slug}\">Back to the status page</a></p></main></body></html>");
-    out
+    let meta = html! { meta name="referrer" content="no-referrer"; };
+    Head { title: page_name, slug: Some(slug), meta, is_embedded: false }.with(html! {
+        header { h1 { (page_name) } }
+        @if subscription.is_confirmed {
+            p { (subscription.address) " is notified of incidents." }
+            (form("unsubscribe", "Unsubscribe"))
+        } @else {
+            p { "Notify " (subscription.address) " of incidents?" }
+            (form("confirm", "Confirm the subscription"))
+            (form("unsubscribe", "Do not notify"))
+        }
+        (back(&format!("/status/{slug}")))
+    })
 }
 
 #[cfg(test)]
@@ -387,8 +399,7 @@ mod tests {
             (100_000, 99_999, 0, "warn", "99.99 %"),
             (100, 94, 0, "bad", "94.00 %"),
         ] {
-            let mut out = String::new();
-            bars(&mut out, &[MonitorDay { monitor: 1, day_ns: NOW, total, up, missed }]);
+            let out = bars(&[MonitorDay { monitor: 1, day_ns: NOW, total, up, missed }]).into_string();
             assert!(out.contains(&format!("<rect class=\"{tone}\"")), "{total} {up}: {out}");
             assert!(out.contains(&format!(">23 November 2026: {said}<")), "{total} {up}: {out}");
         }
@@ -408,7 +419,7 @@ mod tests {
             for banned in ["<script", "<img src=x", "\"javascript:", " style=", "onerror=alert(1)>"] {
                 assert!(!lower.contains(banned), "{banned}: {html}");
             }
-            assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;]]&gt;"), "{html}");
+            assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;'&amp;]]&gt;"), "{html}");
         }
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! - this module: the model of a page.
 //! - [`settings`]: what an owner may choose. [`logo`]: which files are logos.
-//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
+//! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture, each a `document`.
 //! - [`rendered`]: pages in memory, in each of their forms.
 //! - `tables`: pages, maintenance windows and subscribers. [`views`]: the bodies of the API.
 //!
 //! Invariants: nothing of a private page is public; nobody is notified without a confirmation of the address.
 
 pub mod badge;
+mod document;
 pub mod feed;
 pub mod html;
 pub mod logo;
@@ -31,10 +32,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use tidewatch_accounts::{ControlError, Database};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
-
-/// Nanoseconds of a UTC day.
-const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Whether a monitor is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,24 +199,34 @@ impl Overall {
     }
 }
 
+/// Stored contents of a page.
+#[derive(Debug, Clone, Default)]
+pub struct PageContents<'a> {
+    /// The monitors of its organization.
+    pub monitors: &'a [MonitorState],
+    /// Their results by day.
+    pub days: &'a [MonitorDay],
+    /// Their outages.
+    pub outages: &'a [MonitorOutage],
+    /// Its incidents.
+    pub incidents: Vec<PublicIncident>,
+    /// Its maintenance windows.
+    pub maintenance: Vec<MaintenanceWindow>,
+}
+
 impl PublicPage {
-    /// Combines what is stored about a page. `monitors`: those of its organization.
-    pub fn new(
-        page: &StatusPage,
-        (monitors, days, outages): (&[MonitorState], &[MonitorDay], &[MonitorOutage]),
-        (incidents, maintenance): (Vec<PublicIncident>, Vec<MaintenanceWindow>),
-        has_mail: bool,
-        now_ns: i64,
-    ) -> PublicPage {
+    /// Combines a page with its contents.
+    pub fn new(page: &StatusPage, contents: PageContents<'_>, has_mail: bool, now_ns: i64) -> PublicPage {
+        let PageContents { monitors, days, outages, incidents, maintenance } = contents;
         let settings = &page.settings;
         let mut groups: Vec<Group> = Vec::new();
         for component in &settings.components {
             // A monitor that was deleted is not shown.
-            let Some(monitor) = monitors.iter().find(|one| one.id == component.check_id) else { continue };
+            let Some(monitor) = monitors.iter().find(|monitor| monitor.id == component.check_id) else { continue };
             let check = Check {
                 monitor: monitor.clone(),
                 days: all_days(monitor.id, days, now_ns),
-                outages: outages.iter().filter(|one| one.check_id == monitor.id).copied().collect(),
+                outages: outages.iter().filter(|outage| outage.check_id == monitor.id).copied().collect(),
             };
             match groups.iter_mut().find(|group| group.name == component.group) {
                 Some(group) => group.checks.push(check),
@@ -260,7 +269,7 @@ impl PublicPage {
         if self.current_maintenance().next().is_some() {
             return Overall::Maintenance;
         }
-        if self.incidents.iter().any(|one| one.incident.resolved_ns.is_none()) {
+        if self.incidents.iter().any(|shown| shown.incident.resolved_ns.is_none()) {
             return Overall::Incident;
         }
         if up > 0 { Overall::Up } else { Overall::Unknown }
@@ -352,7 +361,8 @@ pub(crate) mod tests {
         };
         let days = [day(0, 10, 8, 1), day(1, 100, 100, 0), day(89, 1, 1, 0), day(90, 50, 0, 0)];
         let outages = [MonitorOutage { check_id: 1, started_ns: NOW - DAY_NS, resolved_ns: None }];
-        PublicPage::new(&stored, (&monitors, &days, &outages), (Vec::new(), Vec::new()), true, NOW)
+        let contents = PageContents { monitors: &monitors, days: &days, outages: &outages, ..PageContents::default() };
+        PublicPage::new(&stored, contents, true, NOW)
     }
 
     pub fn incident(title: &str, resolved_ns: Option<i64>) -> PublicIncident {

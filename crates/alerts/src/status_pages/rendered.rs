@@ -14,7 +14,7 @@ use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
 
 use super::html::Shown;
-use super::{MonitorSource, PageAddress, PublicPage, StatusPages, badge, feed, first_day_ns, html};
+use super::{MonitorSource, PageAddress, PageContents, PublicPage, StatusPages, badge, feed, first_day_ns, html};
 use crate::incidents::Announcer;
 
 /// A page in each of its forms.
@@ -212,8 +212,7 @@ impl RenderedPages {
         let maintenance = tables.maintenance_windows(id).await?;
         let page = PublicPage::new(
             &stored,
-            (&monitors, &days, &outages),
-            (incidents, maintenance),
+            PageContents { monitors: &monitors, days: &days, outages: &outages, incidents, maintenance },
             announcer.has_mail,
             now_ns,
         );
@@ -250,18 +249,19 @@ fn is_fresh(read_ns: i64, now_ns: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::units::SECOND_NS;
+
     use super::*;
 
     #[test]
     fn pages_are_served_for_half_a_minute() {
-        const SECOND: i64 = 1_000_000_000;
         for (read, now, expected) in [
             (NEVER, 0, false),
             (NEVER, i64::MAX, false),
-            (100 * SECOND, 100 * SECOND, true),
-            (100 * SECOND, 130 * SECOND - 1, true),
-            (100 * SECOND, 130 * SECOND, false),
-            (100 * SECOND, 99 * SECOND, false),
+            (100 * SECOND_NS, 100 * SECOND_NS, true),
+            (100 * SECOND_NS, 130 * SECOND_NS - 1, true),
+            (100 * SECOND_NS, 130 * SECOND_NS, false),
+            (100 * SECOND_NS, 99 * SECOND_NS, false),
         ] {
             assert_eq!(is_fresh(read, now), expected, "{read} {now}");
         }

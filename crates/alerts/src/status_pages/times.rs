@@ -1,6 +1,7 @@
 //! Times as status pages write them: UTC.
 
 use jiff::Timestamp;
+use tidewatch_domain::units::MINUTE_NS;
 
 fn timestamp(ns: i64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(ns)).unwrap_or(Timestamp::UNIX_EPOCH)
@@ -23,7 +24,7 @@ pub(super) fn minute(ns: i64) -> String {
 
 /// `3 h 5 min`.
 pub(super) fn duration(ns: i64) -> String {
-    let minutes = ns.max(0) / 60_000_000_000;
+    let minutes = ns.max(0) / MINUTE_NS;
     match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
         (0, 0, 0) => "less than a minute".to_owned(),
         (0, 0, minutes) => format!("{minutes} min"),

@@ -1,5 +1,7 @@
 //! Incidents of the shop: their kind, start and strength.
 
+use tidewatch_domain::units;
+
 mod expected;
 
 pub use expected::{Expected, Question, Subject};
@@ -7,7 +9,7 @@ pub use expected::{Expected, Question, Subject};
 /// Length of the incident in the history when the history is two hours or longer. A third of a shorter history.
 pub const INCIDENT_MINUTES: u64 = 40;
 
-const MINUTE_NS: u64 = 60 * 1_000_000_000;
+const MINUTE_NS: u64 = units::MINUTE_NS as u64;
 
 /// A kind of incident, named after its cause. Those of [`Incident::QUIET`] change nothing for the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]

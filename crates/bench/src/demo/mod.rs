@@ -12,6 +12,7 @@ pub mod traffic;
 mod visitor;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tidewatch_domain::units::SECOND_NS;
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -116,7 +117,7 @@ fn send_history(base: &str, token: &str, traffic: &mut Traffic, now_ns: u64) -> 
 
 /// Description of the fault: its kind, its start, and the expected answers of the product.
 fn planted(plan: Plan) -> String {
-    let at = i64::try_from(plan.at_ns / 1_000_000_000).unwrap_or_default();
+    let at = i64::try_from(plan.at_ns / SECOND_NS as u64).unwrap_or_default();
     let at = jiff::Timestamp::from_second(at).map_or_else(|_| String::new(), |at| at.to_string());
     let time = at.get(11..16).unwrap_or_default();
     format!("planted: {} at {time} UTC ({at}); expect: {}", plan.incident.name(), plan.incident.expected())

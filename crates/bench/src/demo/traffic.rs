@@ -1,10 +1,12 @@
 //! The sequence of actions in the shop: a quiet history, two busy hours, and what follows them.
 
+use tidewatch_domain::units;
+
 use super::incident::{Effect, Incident, Plan};
 use super::shop::Shop;
 
-const SECOND_NS: u64 = 1_000_000_000;
-const MINUTE_NS: u64 = 60 * SECOND_NS;
+const SECOND_NS: u64 = units::SECOND_NS as u64;
+const MINUTE_NS: u64 = units::MINUTE_NS as u64;
 /// Length of the busy part of the history.
 const BUSY_NS: u64 = 120 * MINUTE_NS;
 /// Rate of actions before the busy part, as a part of the rate in it.

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::DAY_NS;
+
 use super::random::Random;
 
 /// A customer of the shop.
@@ -130,7 +132,7 @@ impl Visitor {
             layout: ["a", "b", SLOW_LAYOUT][(of_user(user, 7) % 3) as usize],
             body_bytes: (22_000.0 * (random.normal() * 0.85).exp()) as u64 + 300,
             // A session a day.
-            session: user * 100_000 + now_ns / 86_400_000_000_000,
+            session: user * 100_000 + now_ns / DAY_NS as u64,
         }
     }
 

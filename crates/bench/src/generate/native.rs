@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use tidewatch_domain::units;
 use tidewatch_query::time::to_rfc3339;
 
 use super::vocabulary::sentence;
@@ -15,8 +16,8 @@ const SPANS_PER_TRACE: usize = 8;
 const SEGMENTS: u64 = 6;
 /// Elements of such a snapshot.
 const ELEMENTS: usize = 300;
-const SECOND_NS: u64 = 1_000_000_000;
-const MS_NS: u64 = 1_000_000;
+const SECOND_NS: u64 = units::SECOND_NS as u64;
+const MILLISECOND_NS: u64 = units::MILLISECOND_NS as u64;
 const RESOURCES: [&str; 8] = ["orders", "carts", "users", "prices", "stock", "payments", "reviews", "addresses"];
 const REGIONS: [&str; 3] = ["eu-west-1", "us-east-1", "ap-south-1"];
 
@@ -83,7 +84,7 @@ fn draw(random: &mut Random) -> Draw {
         id: [random.next(), random.next()],
         resource: random.below(RESOURCES.len() as u64) as usize,
         start_ms: random.below(1000),
-        duration_ns: MS_NS / 10 + random.below(40 * MS_NS),
+        duration_ns: MILLISECOND_NS / 10 + random.below(40 * MILLISECOND_NS),
         tenant: random.below(500),
         region: random.pick(&REGIONS),
     }
@@ -118,7 +119,7 @@ fn report_trace(random: &mut Random, times: &Times, out: &mut String) {
 fn otlp_trace(random: &mut Random, times: &Times, out: &mut String) {
     let root = draw(random);
     let (trace, run, resource) = (hex(root.id), root.id[1], RESOURCES[root.resource]);
-    let start = times.second + root.start_ms * MS_NS;
+    let start = times.second + root.start_ms * MILLISECOND_NS;
     let _ = write!(
         out,
         r#"{{"traceId":"{trace}","spanId":"{run:016x}","name":"GET /{resource}/:id","kind":2,"startTimeUnixNano":"{start}","endTimeUnixNano":"{}","attributes":[{{"key":"http.request.method","value":{{"stringValue":"GET"}}}},{{"key":"http.route","value":{{"stringValue":"/{resource}/:id"}}}},{{"key":"http.response.status_code","value":{{"intValue":"200"}}}},{{"key":"http.response.body.size","value":{{"intValue":"{}"}}}},{{"key":"client.address","value":{{"stringValue":"203.0.113.{}"}}}},{{"key":"tenant","value":{{"stringValue":"tenant-{}"}}}},{{"key":"region","value":{{"stringValue":"{}"}}}}]}}"#,
@@ -130,7 +131,8 @@ fn otlp_trace(random: &mut Random, times: &Times, out: &mut String) {
     );
     for _ in 1..SPANS_PER_TRACE {
         let child = draw(random);
-        let (id, resource, start) = (child.id[1], RESOURCES[child.resource], times.second + child.start_ms * MS_NS);
+        let (id, resource, start) =
+            (child.id[1], RESOURCES[child.resource], times.second + child.start_ms * MILLISECOND_NS);
         let _ = write!(
             out,
             r#",{{"traceId":"{trace}","spanId":"{id:016x}","parentSpanId":"{run:016x}","name":"HGETALL {resource}","kind":1,"startTimeUnixNano":"{start}","endTimeUnixNano":"{}","attributes":[{{"key":"db.system.name","value":{{"stringValue":"redis"}}}},{{"key":"db.query.text","value":{{"stringValue":"HGETALL {resource}:1"}}}},{{"key":"server.address","value":{{"stringValue":"db-{}.internal"}}}}]}}"#,
@@ -149,7 +151,7 @@ pub fn segment(number: u64, now_ns: u64, out: &mut String) {
     let id = uuid([of_session.next(), of_session.next()]);
     let mut random = Random::new(number);
     let (start, end) = (to_rfc3339((now_ns - 30 * SECOND_NS).cast_signed()), to_rfc3339(now_ns.cast_signed()));
-    let first_ms = (now_ns - 30 * SECOND_NS) / MS_NS;
+    let first_ms = (now_ns - 30 * SECOND_NS) / MILLISECOND_NS;
     out.push_str(r#"{"collectionFrames":[{"#);
     if index == 0 {
         let _ = write!(

@@ -3,6 +3,7 @@
 
 use tidewatch_domain::encode::{self, HISTOGRAM_ATTRIBUTES, Message, NUMBER_ATTRIBUTES};
 use tidewatch_domain::model::{HistogramPoint, Metric, MetricKind, Point, PointData, Temporality};
+use tidewatch_domain::units;
 
 use super::generator::{Generator, Period};
 use super::messages::{int, resource, scope, text};
@@ -15,7 +16,7 @@ const HISTOGRAMS: u64 = SERVICES as u64;
 /// Number of series, which is the number of points of one round.
 pub const SERIES: u64 = SUMS_END + HISTOGRAMS;
 const BOUNDS: [f64; 8] = [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0];
-const SECOND: u64 = 1_000_000_000;
+const SECOND: u64 = units::SECOND_NS as u64;
 
 /// Writes `count` points to an export request.
 pub fn points(generator: &mut Generator, count: usize, period: Period, request: &mut Message<'_>) {

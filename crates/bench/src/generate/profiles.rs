@@ -1,11 +1,12 @@
 //! CPU profiles of one service, as `profile.proto`.
 
 use tidewatch_domain::encode::Message;
+use tidewatch_domain::units::DAY_NS;
 
 /// Length of a profile, nanoseconds.
 pub const PROFILE_NS: i64 = 10_000_000_000;
 /// Profiles of a day.
-pub const PROFILES_PER_DAY: u64 = 86_400_000_000_000 / PROFILE_NS as u64;
+pub const PROFILES_PER_DAY: u64 = (DAY_NS / PROFILE_NS) as u64;
 /// Samples of a profile.
 pub const SAMPLES: u64 = 300;
 const STACKS: u64 = 4000;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use tidewatch_domain::encode::{self, Message, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES as ATTRIBUTES};
 use tidewatch_domain::model::{Scope, Span, SpanId, SpanKind, StatusCode, TraceId};
+use tidewatch_domain::units;
 
 use super::generator::{Generator, Period};
 use super::messages::{int, resource, scope, text};
@@ -12,7 +13,7 @@ use crate::demo::random::Random;
 
 /// Spans of a rich trace.
 pub const SPANS_PER_TRACE: usize = 8;
-const MILLISECOND: u64 = 1_000_000;
+const MILLISECOND: u64 = units::MILLISECOND_NS as u64;
 const AGENTS: [&str; 4] = [
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0.0.0 Safari/537.36",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5",

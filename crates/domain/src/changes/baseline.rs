@@ -3,7 +3,7 @@
 use super::series::{Metric, Series, Value, median};
 
 /// Minutes of a day.
-pub(super) const DAY: i64 = 24 * 60;
+pub(super) const DAY_MINUTES: i64 = 24 * 60;
 /// Days whose same time of day is compared.
 pub(super) const DAYS: i64 = 7;
 /// Windows that a baseline needs.
@@ -87,7 +87,7 @@ pub(super) fn usual(series: &Series, metric: Metric, window: Window, now: i64) -
             noise = noise.max(deviation(of).unwrap_or(0.0));
         }
     }
-    let mut calls: Vec<f64> = ends(last, now - DAY, every).filter_map(calls).collect();
+    let mut calls: Vec<f64> = ends(last, now - DAY_MINUTES, every).filter_map(calls).collect();
     let calls = median(&mut calls).unwrap_or(1.0);
     Some(Usual { centre, noise, high, calls, is_young: !has_days })
 }
@@ -97,19 +97,19 @@ pub(super) fn usual(series: &Series, metric: Metric, window: Window, now: i64) -
 /// earlier ones, but not above the whole day.
 pub(super) fn whole_day(series: &Series, metric: Metric, window: Window, now: i64) -> Option<f64> {
     let last = now - window.length - 5;
-    series.whole(metric, last - DAY, last).map(|value| value.x)
+    series.whole(metric, last - DAY_MINUTES, last).map(|value| value.x)
 }
 
 /// Values of the windows that end within `around` minutes of this time on other days.
 pub(super) fn same_time(series: &Series, metric: Metric, window: Window, now: i64, around: i64) -> Vec<f64> {
     let of_day = |days: &i64| -> Vec<f64> {
-        let centre = now - days * DAY;
+        let centre = now - days * DAY_MINUTES;
         let end = |offset: i64| value(series, metric, window, centre + offset);
         (0..=around / 5).map(|step| step * 10 - around).filter_map(end).collect()
     };
-    let is_weekend = |minute: i64| (minute.div_euclid(DAY) + 3).rem_euclid(7) >= 5;
+    let is_weekend = |minute: i64| (minute.div_euclid(DAY_MINUTES) + 3).rem_euclid(7) >= 5;
     let days: Vec<(bool, Vec<f64>)> = (1..=DAYS)
-        .map(|days| (is_weekend(now - days * DAY) == is_weekend(now), of_day(&days)))
+        .map(|days| (is_weekend(now - days * DAY_MINUTES) == is_weekend(now), of_day(&days)))
         .filter(|(_, values)| !values.is_empty())
         .collect();
     let of_class = days.iter().filter(|(same, _)| *same).count() >= DAYS_OF_CLASS;

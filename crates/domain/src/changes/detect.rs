@@ -1,6 +1,8 @@
 //! When a subject gets worse, and when it recovers.
 
-use super::baseline::{DAY, Usual, Window, ends, lately, recent, same_time, usual, whole_day};
+use crate::units;
+
+use super::baseline::{DAY_MINUTES, Usual, Window, ends, lately, recent, same_time, usual, whole_day};
 use super::series::{Metric, STEP, Series, Value, median};
 use super::since::{split, split_calls};
 
@@ -83,7 +85,7 @@ const SLOW_COUNT: f64 = 8.0;
 /// Logarithm of 1.2, and US dollars an hour.
 const LN_DEARER: f64 = 0.182_321_557;
 const DOLLARS_LEAST: f64 = 0.5;
-const MS: f64 = 1e6;
+const MS: f64 = units::MILLISECOND_NS as f64;
 
 const fn test(metric: Metric, (length, left_out): (i64, usize), wanted: f64, wanted_young: f64, margin: f64) -> Test {
     Test { metric, window: Window { length, left_out }, wanted, wanted_young, margin }
@@ -362,7 +364,7 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let usual_end = open.at - open.length - STEP;
     let slow_ns = match kind {
         Kind::Slower | Kind::SlowerTail => {
-            series.whole(Metric::P90, usual_end - DAY, usual_end).map_or(0.0, |value| value.x.exp())
+            series.whole(Metric::P90, usual_end - DAY_MINUTES, usual_end).map_or(0.0, |value| value.x.exp())
         }
         Kind::SlowShare => series.slow_ns,
         _ => 0.0,
@@ -403,7 +405,7 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
             let (usual, ratio) = match kind {
                 Kind::SlowShare => {
                     let long = |from, to| series.long_ns(from, to).unwrap_or(series.slow_ns);
-                    (before, long(since, to) / long(usual_end - DAY, usual_end))
+                    (before, long(since, to) / long(usual_end - DAY_MINUTES, usual_end))
                 }
                 _ => (0.10, now / before),
             };

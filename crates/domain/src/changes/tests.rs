@@ -2,9 +2,9 @@
 
 use super::*;
 
-const DAY: i64 = 24 * 60;
+const DAY_MINUTES: i64 = 24 * 60;
 /// A Wednesday, 09:04 UTC.
-const START: i64 = 20_600 * DAY + 9 * 60 + 4;
+const START: i64 = 20_600 * DAY_MINUTES + 9 * 60 + 4;
 
 /// A generated subject.
 struct Day {
@@ -35,21 +35,22 @@ impl Day {
 
     /// The series up to `end`; `effect` is that of each minute.
     fn series(self, end: i64, effect: impl Fn(i64) -> Effect) -> Series {
-        let first = end - self.days * DAY - 90;
+        let first = end - self.days * DAY_MINUTES - 90;
         Series::new(first, &self.minutes(end, effect))
     }
 
     /// Minutes up to `end`.
     fn minutes(mut self, end: i64, effect: impl Fn(i64) -> Effect) -> Vec<Minute<'static>> {
-        let first = end - self.days * DAY - 90;
+        let first = end - self.days * DAY_MINUTES - 90;
         let (mut hiccup, mut burst, mut drift) = ((0, 1.0), (0, 0.0), 0.0_f64);
         let minutes = (first..end).map(|minute| {
-            let wave = 1.0 + 0.4 * ((minute.rem_euclid(DAY)) as f64 / DAY as f64 * std::f64::consts::TAU).sin();
+            let wave = 1.0
+                + 0.4 * ((minute.rem_euclid(DAY_MINUTES)) as f64 / DAY_MINUTES as f64 * std::f64::consts::TAU).sin();
             drift = 0.999 * drift + 0.002 * self.normal();
-            if self.random.f64() < 2.5 / DAY as f64 {
+            if self.random.f64() < 2.5 / DAY_MINUTES as f64 {
                 hiccup = (minute + self.random.i64(1..=4), 1.5 + 4.0 * self.random.f64());
             }
-            if self.random.f64() < 1.5 / DAY as f64 {
+            if self.random.f64() < 1.5 / DAY_MINUTES as f64 {
                 burst = (minute + self.random.i64(1..=2), 0.3 * self.random.f64());
             }
             let effect = effect(minute);
@@ -188,7 +189,7 @@ fn sentences_name_subject_numbers_time_and_version() {
         calls_an_hour: 1412.0,
         harm: 1.0,
     };
-    let clock = |minute: i64| format!("{:02}:{:02}", minute.rem_euclid(DAY) / 60, minute % 60);
+    let clock = |minute: i64| format!("{:02}:{:02}", minute.rem_euclid(DAY_MINUTES) / 60, minute % 60);
     let text = |changes: &[Change], version, issues: &[String], sufferers: &[String]| {
         sentence(&Card { name: "POST /orders", changes, service: "checkout", version, issues, sufferers }, clock)
     };
@@ -226,11 +227,11 @@ fn sentences_name_subject_numbers_time_and_version() {
 fn dearer_calls_are_found() {
     let series = |after: f64, calls: f64| {
         let mut random = fastrand::Rng::with_seed(5);
-        let minutes = (START - 8 * DAY..START + 60).map(|minute| {
+        let minutes = (START - 8 * DAY_MINUTES..START + 60).map(|minute| {
             let cost = if minute < START { 0.02 } else { after } * (0.8 + 0.4 * random.f64());
             Minute { calls, priced: calls, cost: calls * cost, durations: vec![1e9].into(), ..Minute::default() }
         });
-        Series::new(START - 8 * DAY, minutes)
+        Series::new(START - 8 * DAY_MINUTES, minutes)
     };
     let found = changes(&series(0.05, 4.0));
     let change = found.iter().find(|change| change.kind == Kind::Dearer).expect("found");

@@ -12,6 +12,7 @@ use crate::model::{AnyValue, KeyValue, Location, Profile, ProfileBatch, Sample, 
 use crate::rules::profile_stack::{FRAME_TEXT_BYTES_MAX, Frame, Prefixes, StackHash, put_frame};
 use crate::rules::profile_type::{ProfileType, cut, profile_type};
 use crate::rules::record_time::record_time;
+use crate::units::DAY_NS;
 use crate::wire::encode_attributes;
 
 /// The label that is always stored. WIRE 2.1.
@@ -206,8 +207,6 @@ struct Projector<'b, 'a> {
 
 /// Identifies a row of samples within a profile: type, stack, labels, trace, span.
 type SampleKey = (u32, u64, u32, TraceId, SpanId);
-
-const DAY_NS: i64 = 86_400_000_000_000;
 
 impl<'a> Projector<'_, 'a> {
     fn profile(&mut self, profile: &Profile<'a>, time_ns: i64) {

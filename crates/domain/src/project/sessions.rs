@@ -13,9 +13,8 @@ use crate::rules::native_ids::trace_id_of;
 use crate::rules::record_time::record_time;
 use crate::rules::recording_logs::{has_script_logs, resolve_logs};
 use crate::rules::session::{self, DURATION_MAX_NS, RECORDING_DAYS, SEGMENT_BYTES_MAX, SessionFacts};
+use crate::units::DAY_NS;
 use crate::wire;
-
-const DAY_NS: i64 = 86_400_000_000_000;
 
 /// The attribute with the address of the client. WIRE 1.6.
 const CLIENT_IP: &str = "client.ip";

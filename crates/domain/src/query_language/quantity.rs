@@ -1,5 +1,7 @@
 //! Numbers with units.
 
+use crate::units::{DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS};
+
 /// A number of a query, with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
@@ -27,11 +29,11 @@ const UNITS: &[(&str, Unit)] = &[
     ("µs", Unit::Time(1_000)),
     ("μs", Unit::Time(1_000)),
     ("ms", Unit::Time(1_000_000)),
-    ("s", Unit::Time(1_000_000_000)),
-    ("m", Unit::Time(60_000_000_000)),
-    ("min", Unit::Time(60_000_000_000)),
-    ("h", Unit::Time(3_600_000_000_000)),
-    ("d", Unit::Time(86_400_000_000_000)),
+    ("s", Unit::Time(SECOND_NS as u64)),
+    ("m", Unit::Time(MINUTE_NS as u64)),
+    ("min", Unit::Time(MINUTE_NS as u64)),
+    ("h", Unit::Time(HOUR_NS as u64)),
+    ("d", Unit::Time(DAY_NS as u64)),
     ("B", Unit::Size(1)),
     ("kB", Unit::Size(1_000)),
     ("KB", Unit::Size(1_000)),

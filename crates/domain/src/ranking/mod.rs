@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-const MILLISECOND_NS: i64 = 1_000_000;
+use crate::units::MILLISECOND_NS;
 
 /// Apdex thresholds in nanoseconds, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Sessions of browsers and apps: their end, and what their attributes say. WIRE 1.6, 1.7, 8.7.
 
 use crate::model::Attributes;
-
-const MINUTE_NS: i64 = 60_000_000_000;
+use crate::units::MINUTE_NS;
 
 /// A session without activity for this long is over. WIRE 8.7.
 pub const IDLE_NS: i64 = 15 * MINUTE_NS;

@@ -2,11 +2,11 @@
 //! are replayed, once and in order, or the report contains the missing ones.
 //!
 //! Each seed is one history of appends, groups, trims, faults and restarts, compared with a model that remembers every
-//! payload. `JOURNAL_SEED=7` repeats one seed, `JOURNAL_SEEDS=1000000` runs more of them.
+//! payload. `JOURNAL_SEED=7` repeats one seed, `TIDEWATCH_TEST_LONG=1` runs more of them.
 
 use super::{Bench, Record};
 use crate::disk::Disk;
-use crate::disk::sim::{Random, SimDisk};
+use crate::disk::sim::{Random, SimDisk, rounds};
 use crate::segments::is_spare;
 use crate::{AppendError, Position};
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ const SEEDS: u64 = 3000;
 
 #[test]
 fn durable_records_survive_every_history() {
-    let number = |name| std::env::var(name).ok().and_then(|value: String| value.parse::<u64>().ok());
-    let seeds = match number("JOURNAL_SEED") {
+    let seed = std::env::var("JOURNAL_SEED").ok().and_then(|value| value.parse::<u64>().ok());
+    let seeds = match seed {
         Some(seed) => seed..seed + 1,
-        None => 0..number("JOURNAL_SEEDS").unwrap_or(SEEDS),
+        None => 0..rounds(SEEDS),
     };
     let mut covered = Covered::default();
     for seed in seeds.clone() {

@@ -23,16 +23,17 @@ use xxhash_rust::xxh3::xxh3_128;
 use bloom::Probe;
 use file::{DedupFile, DedupFileFacts, Generation, Index};
 use recent::RecentFilter;
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS, SECOND_NS};
 use tidewatch_store::StoreError;
 pub(crate) use tidewatch_store::columns::{NO_KEY, keys_without_side};
 
 /// Retries are detected for this long after the first receipt, nanoseconds.
-pub const WINDOW_NS: i64 = 24 * 3600 * 1_000_000_000;
+pub const WINDOW_NS: i64 = DAY_NS;
 /// Retries of a request in which any record has no time of its own are detected for this long only, nanoseconds: equal
 /// bodies may be different events. DECISIONS 11.
-pub const UNTIMED_WINDOW_NS: i64 = 5 * 60 * 1_000_000_000;
+pub const UNTIMED_WINDOW_NS: i64 = 5 * MINUTE_NS;
 /// The key of such a request includes the time of its receipt in steps of this length, nanoseconds.
-const UNTIMED_STEP_NS: i64 = 10 * 1_000_000_000;
+const UNTIMED_STEP_NS: i64 = 10 * SECOND_NS;
 /// Maximum size of indexes in memory together with the filter of recent keys: about 20 million keys.
 const INDEX_BYTES_MAX: u64 = 40 * 1024 * 1024;
 /// Maximum size of the filter of recent keys: about 8 million keys.

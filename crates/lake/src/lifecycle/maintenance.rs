@@ -10,11 +10,11 @@ use crate::lifecycle::state::Shared;
 use crate::merge;
 use crate::merge::policy;
 use crate::part::Part;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
 use tidewatch_store::{CompletedWork, Work};
 
-const HOUR_NS: i64 = 3600 * 1_000_000_000;
 /// Key files of each completed period of this many hours are merged into one.
 const KEY_HOURS: i64 = 6;
 

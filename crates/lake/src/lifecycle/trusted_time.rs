@@ -12,7 +12,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tidewatch_store::days::{DAY_NS, day_of};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
+use tidewatch_store::days::day_of;
 
 /// Maximum lead of the wall clock over the monotonic clock, nanoseconds. The monotonic clock does not count suspended
 /// time, so a machine that sleeps at night needs some hours.
@@ -24,7 +25,7 @@ pub const DAYS_PER_HOUR: usize = 2;
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The trusted time is written to the catalog about this often, under [`TIME_NOTE`].
-pub const NOTE_INTERVAL_NS: u64 = 3600 * 1_000_000_000;
+pub const NOTE_INTERVAL_NS: u64 = HOUR_NS as u64;
 pub const TIME_NOTE: &str = "trusted_time";
 
 /// See the module. Times are nanoseconds since the epoch; uptimes come from [`crate::Clock::uptime`].
@@ -118,9 +119,10 @@ fn nanoseconds(duration: Duration) -> i64 {
 mod tests {
     use proptest::prelude::*;
 
+    use tidewatch_domain::units::HOUR_NS;
+
     use super::*;
 
-    const HOUR_NS: i64 = DAY_NS / 24;
     const START: i64 = 20_000 * DAY_NS + 12 * HOUR_NS;
 
     fn hours(count: u64) -> Duration {

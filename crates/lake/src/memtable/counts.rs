@@ -7,13 +7,12 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
 use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::DropReason;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::OTHER_NAME;
 use tidewatch_store::columns::{Fate, Rows, TableBuffer};
 use tidewatch_store::tables::Table;
 use tidewatch_store::{Outcome, OutcomeCount};
-
-const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
 type CowStr = Cow<'static, str>;
 

@@ -331,7 +331,7 @@ impl fmt::Debug for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidewatch_store::days::DAY_NS;
+    use tidewatch_domain::units::DAY_NS;
 
     /// Earlier releases stored rows of the far future under their own days.
     #[test]

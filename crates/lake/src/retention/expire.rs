@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use crate::lifecycle::state::Shared;
 use crate::lifecycle::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::StoreError;
-use tidewatch_store::days::DAY_NS;
 
 impl Shared {
     /// The trusted time; `None` without a clock and before [`Shared::start_time`].

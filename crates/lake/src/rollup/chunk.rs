@@ -322,7 +322,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use tidewatch_store::rollup::levels::MINUTE;
+    use tidewatch_domain::units::MINUTE_NS;
     use tidewatch_store::tables::Table;
 
     fn cells() -> impl Strategy<Value = Vec<(u32, Cell)>> {
@@ -330,11 +330,11 @@ mod tests {
         let count = prop_oneof![Just(1.0), (1..1000_u16).prop_map(f64::from), 1.0..9.0];
         let buckets = prop::collection::btree_map(-4032..4033_i16, count, 0..9);
         let cell = (0..9_u32, -9..9_i64, 1..9_u64, prop_oneof![Just(None), (1.0..99.0).prop_map(Some)]);
-        let cell = (cell, prop::array::uniform5(real), 0..MINUTE, buckets);
+        let cell = (cell, prop::array::uniform5(real), 0..MINUTE_NS, buckets);
         let cell = cell.prop_map(|((key, minute, rows, weight), mut sums, latest, buckets)| {
             sums[1..].fill(0.0);
             let (earliest, latest_value) = (0, [0; 16]);
-            let start = minute * MINUTE;
+            let start = minute * MINUTE_NS;
             let weight = weight.unwrap_or(rows as f64);
             let buckets = buckets.into_iter().collect();
             (key, Cell { start, rows, weight, sums, latest: start + latest, earliest, latest_value, buckets })
@@ -346,11 +346,11 @@ mod tests {
         #[test]
         fn written_cells_are_read_back(cells in cells()) {
             let spec = Spec::of(Table::Endpoints).unwrap();
-            let mut writer = ChunkWriter::new(spec, MINUTE);
+            let mut writer = ChunkWriter::new(spec, MINUTE_NS);
             cells.iter().for_each(|(key, cell)| writer.write(*key, cell));
             let mut bytes = Vec::new();
             writer.finish(&mut bytes);
-            let chunk = Chunk::decode(&bytes, spec, MINUTE).unwrap();
+            let chunk = Chunk::decode(&bytes, spec, MINUTE_NS).unwrap();
             let (rows, weights, latest) = (chunk.rows().unwrap(), chunk.weights().unwrap(), chunk.latest().unwrap());
             let (sums, sketches) = (chunk.sums(0).unwrap(), chunk.sketches().unwrap());
             prop_assert_eq!(chunk.keys.len(), cells.len());
@@ -373,25 +373,25 @@ mod tests {
         }
 
         #[test]
-        fn earliest_and_latest_are_read_back(cells in prop::collection::vec((0..MINUTE, 0..MINUTE, any::<[u8; 16]>()), 0..9)) {
+        fn earliest_and_latest_are_read_back(cells in prop::collection::vec((0..MINUTE_NS, 0..MINUTE_NS, any::<[u8; 16]>()), 0..9)) {
             let spec = Spec::of(Table::Exceptions).unwrap();
-            let mut writer = ChunkWriter::new(spec, MINUTE);
+            let mut writer = ChunkWriter::new(spec, MINUTE_NS);
             for (earliest, latest, latest_value) in &cells {
                 writer.write(1, &Cell {
-                    start: 5 * MINUTE,
-                    earliest: 5 * MINUTE + earliest,
-                    latest: 5 * MINUTE + latest,
+                    start: 5 * MINUTE_NS,
+                    earliest: 5 * MINUTE_NS + earliest,
+                    latest: 5 * MINUTE_NS + latest,
                     latest_value: *latest_value,
                     ..Cell::default()
                 });
             }
             let mut bytes = Vec::new();
             writer.finish(&mut bytes);
-            let chunk = Chunk::decode(&bytes, spec, MINUTE).unwrap();
+            let chunk = Chunk::decode(&bytes, spec, MINUTE_NS).unwrap();
             let (earliest, latest) = (chunk.earliest().unwrap(), chunk.latest().unwrap());
             let values = chunk.latest_values().unwrap();
             let back: Vec<_> = (0..cells.len())
-                .map(|at| (earliest[at] - 5 * MINUTE, latest[at] - 5 * MINUTE, values[at]))
+                .map(|at| (earliest[at] - 5 * MINUTE_NS, latest[at] - 5 * MINUTE_NS, values[at]))
                 .collect();
             prop_assert_eq!(back, cells);
         }
@@ -399,7 +399,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_are_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let spec = Spec::of(Table::AiTraces).unwrap();
-            let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE) else { return Ok(()) };
+            let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE_NS) else { return Ok(()) };
             let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.earliest(), chunk.latest_values());
             let _ = chunk.sums(4);
             if let Some(sketches) = chunk.sketches() {

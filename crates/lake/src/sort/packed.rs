@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::tables::{Kind, Table};
 
-pub(super) const FIVE_MINUTES_NS: i64 = 5 * 60 * 1_000_000_000;
+pub(super) const FIVE_MINUTES_NS: i64 = 5 * MINUTE_NS;
 
 const WORDS: usize = 4;
 

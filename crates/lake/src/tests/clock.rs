@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
@@ -16,7 +17,6 @@ use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::retention::{ProjectRetention, Retention};
 use tidewatch_store::tables::Table;
 
-const HOUR_NS: i64 = 3600 * SECOND_NS;
 const KEY: u128 = 77;
 
 /// Opens a lake without rows and ends the replay.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tidewatch_store::TelemetryStore;
 
 use tidewatch_journal::Position;
+use tidewatch_journal::disk::sim::rounds;
 
 use super::support::*;
 use crate::{Lake, Part, Source};
@@ -50,7 +51,7 @@ fn snapshot(lake: &Lake) -> Vec<Vec<Vec<u8>>> {
 fn a_power_cut_at_any_write_or_sync_loses_and_repeats_nothing() {
     let expected = undisturbed();
     let requests = requests();
-    for seed in 0..40 {
+    for seed in 0..rounds(40) {
         let mut bench = Bench::new(seed);
         let lake = bench.open();
         for (n, (position, key, spans)) in requests.iter().enumerate() {

@@ -5,6 +5,7 @@ use tidewatch_store::TelemetryStore;
 
 use proptest::prelude::*;
 use tidewatch_journal::Position;
+use tidewatch_journal::disk::sim::rounds;
 
 use super::support::*;
 
@@ -74,7 +75,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(rounds(24) as u32))]
 
     #[test]
     fn any_history_stores_every_record_once(seed in any::<u64>(), steps in steps()) {

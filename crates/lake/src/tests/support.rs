@@ -20,6 +20,7 @@ use tidewatch_domain::project::{
     DropReason, Dropped, Entity, EntityKind, IngestSettings, KeptLog, KeptSpan, LogProjection, ProjectContext,
     Promoted, TraceProjection,
 };
+pub use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::disk::sim::SimDisk;
 
@@ -32,8 +33,6 @@ use tidewatch_store::columns::Rows;
 use tidewatch_store::plan::{Filter, Function, Key, KeySource, Plan, Shape};
 use tidewatch_store::tables::Table;
 
-pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
-pub const SECOND_NS: i64 = 1_000_000_000;
 /// 2026-11-21 00:00 UTC.
 pub const TODAY_NS: i64 = 20_778 * DAY_NS;
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, SECOND_NS};
 use tidewatch_lake::scan;
 use tidewatch_store::StoreError;
 use tidewatch_store::answer::Answer;
@@ -14,7 +15,7 @@ use crate::holders::{Held, lake, many_batches, one_batch, tiny_parts};
 use tidewatch_store::conformance::compare::assert_same;
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::model;
-use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, MIDNIGHT, Row, SECOND, row};
+use tidewatch_store::conformance::rows::{Cell, MIDNIGHT, Row, row};
 
 fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(600)
@@ -58,7 +59,7 @@ fn endpoint(name: &str, time: i64, duration: i64, number: u8) -> Row {
 }
 
 fn plan(table: Table, shape: Shape) -> Plan {
-    Plan { table, projects: vec![1], from: MIDNIGHT, to: MIDNIGHT + DAY, filter: Filter::True, shape }
+    Plan { table, projects: vec![1], from: MIDNIGHT, to: MIDNIGHT + DAY_NS, filter: Filter::True, shape }
 }
 
 fn latest(columns: &[&'static str], limit: usize, offset: usize) -> Shape {
@@ -87,7 +88,7 @@ fn check_names(plan: &Plan, rows: &[Row], expected: &[&str]) {
 
 #[test]
 fn a_day_begins_at_from_and_ends_before_to() {
-    let times = [("before", -1), ("first", 0), ("last", DAY - 1), ("after", DAY)];
+    let times = [("before", -1), ("first", 0), ("last", DAY_NS - 1), ("after", DAY_NS)];
     let rows: Vec<Row> = times.iter().map(|(name, at)| endpoint(name, MIDNIGHT + at, 1, 0)).collect();
     check_names(&plan(Table::Endpoints, latest(&["name"], 10, 0)), &rows, &["last", "first"]);
     let mut backwards = plan(Table::Endpoints, latest(&["name"], 10, 0));
@@ -172,23 +173,23 @@ fn groups_by_an_aggregate_break_ties_by_key() {
 
 #[test]
 fn days_meet_at_midnight() {
-    let rows: Vec<Row> = [-1, 0, 1, HOUR - 1, HOUR]
+    let rows: Vec<Row> = [-1, 0, 1, HOUR_NS - 1, HOUR_NS]
         .iter()
         .enumerate()
         .map(|(id, at)| endpoint("a", MIDNIGHT + at, 1, id as u8))
         .collect();
-    let mut by_hour = plan(Table::Endpoints, groups(vec![bucket(HOUR)], vec![count()]));
-    by_hour.from = MIDNIGHT - DAY;
+    let mut by_hour = plan(Table::Endpoints, groups(vec![bucket(HOUR_NS)], vec![count()]));
+    by_hour.from = MIDNIGHT - DAY_NS;
     let answer = query(&by_hour, &rows);
     let (starts, counts) = (answer.i64("start").expect("times"), answer.u64("count").expect("counts"));
     let found: Vec<(i64, u64)> = (0..answer.rows()).map(|row| (starts.at(row) - MIDNIGHT, counts.at(row))).collect();
-    assert_eq!(found, [(-HOUR, 1), (0, 3), (HOUR, 1)]);
+    assert_eq!(found, [(-HOUR_NS, 1), (0, 3), (HOUR_NS, 1)]);
 }
 
 #[test]
 fn late_rows_are_found_at_their_time() {
     // The newest row is written first, an old row last.
-    let rows = [endpoint("new", MIDNIGHT + 20 * HOUR, 1, 1), endpoint("late", MIDNIGHT + 1, 1, 2)];
+    let rows = [endpoint("new", MIDNIGHT + 20 * HOUR_NS, 1, 1), endpoint("late", MIDNIGHT + 1, 1, 2)];
     check_names(&plan(Table::Endpoints, latest(&["name"], 10, 0)), &rows, &["new", "late"]);
 }
 
@@ -277,7 +278,7 @@ fn rates_of_counters() {
         let cells = [
             ("project", Cell::U64(1)),
             ("name", Cell::Text(format!("{series}"))),
-            ("time", Cell::I64(MIDNIGHT + at * SECOND)),
+            ("time", Cell::I64(MIDNIGHT + at * SECOND_NS)),
             ("series", Cell::U64(series)),
             ("temporality", Cell::U64(temporality)),
             ("value", Cell::F64(value)),
@@ -298,7 +299,7 @@ fn rates_of_counters() {
         // A single point.
         point(4, 2, 10, 30.0),
     ];
-    let keys = vec![Key::column("name"), bucket(60 * SECOND)];
+    let keys = vec![Key::column("name"), bucket(60 * SECOND_NS)];
     let rate = Function::Rate.named("rate");
     let answer = query(&plan(Table::MetricPoints, groups(keys, vec![rate])), &rows);
     let rates = answer.f64("rate").expect("rates");
@@ -314,7 +315,7 @@ fn series_of_two_projects_are_two() {
         let cells = [
             ("project", Cell::U64(project)),
             ("name", Cell::Text("requests.count".to_owned())),
-            ("time", Cell::I64(MIDNIGHT + at * SECOND)),
+            ("time", Cell::I64(MIDNIGHT + at * SECOND_NS)),
             ("series", Cell::U64(7)),
             ("temporality", Cell::U64(2)),
             ("value", Cell::F64(value)),
@@ -331,7 +332,7 @@ fn series_of_two_projects_are_two() {
         point(2, 40, 70.0, [0, 70]),
     ];
     let query_for = |function: Function| {
-        let shape = groups(vec![bucket(60 * SECOND)], vec![function.named("found")]);
+        let shape = groups(vec![bucket(60 * SECOND_NS)], vec![function.named("found")]);
         query(&Plan { projects: vec![1, 2], ..plan(Table::MetricPoints, shape) }, &rows)
     };
     assert_eq!(query_for(Function::Rate).f64("found").expect("a rate").get(0), Some(2.0));

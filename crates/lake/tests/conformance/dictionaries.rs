@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_lake::scan;
 use tidewatch_store::plan::{AttributeScope, Filter, GroupOrder, KeySource, Op, Order, Plan, Shape, Value};
 use tidewatch_store::tables::{Kind, Table};
@@ -12,7 +13,7 @@ use crate::holders::{Held, lake, one_batch, plenty, tiny_parts};
 use tidewatch_store::conformance::compare::assert_same;
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::model;
-use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, STRINGS, random_rows};
+use tidewatch_store::conformance::rows::{Cell, KEYS, MIDNIGHT, PROJECTS, Row, STRINGS, random_rows};
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(600)
@@ -28,7 +29,7 @@ fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     let mut rows = random_rows(table, count, dice);
     for row in &mut rows {
         let minute = dice.below(60);
-        row[at("time")] = Cell::I64(MIDNIGHT + minute as i64 * HOUR / 60);
+        row[at("time")] = Cell::I64(MIDNIGHT + minute as i64 * HOUR_NS / 60);
         if !dice.once_in(20) {
             row[at("project")] = Cell::U64(u64::from(PROJECTS[0]));
         }
@@ -71,9 +72,9 @@ fn filter(table: Table, dice: &mut Dice) -> Filter {
 }
 
 fn plan(table: Table, dice: &mut Dice) -> Plan {
-    let moment = |dice: &mut Dice| MIDNIGHT + dice.below(61) as i64 * HOUR / 60 + dice.below(2) as i64;
+    let moment = |dice: &mut Dice| MIDNIGHT + dice.below(61) as i64 * HOUR_NS / 60 + dice.below(2) as i64;
     let (from, to) = match dice.below(3) {
-        0 => (MIDNIGHT - DAY, MIDNIGHT + DAY),
+        0 => (MIDNIGHT - DAY_NS, MIDNIGHT + DAY_NS),
         _ => (moment(dice), moment(dice)),
     };
     let strings: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();

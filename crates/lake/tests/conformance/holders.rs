@@ -11,6 +11,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tempfile::TempDir;
 
 use tidewatch_domain::model::Signal;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::RealDisk;
 use tidewatch_lake::attr_columns;
@@ -24,7 +25,7 @@ use tidewatch_store::query_memory::{QueryMemory, RequestMemory};
 use tidewatch_store::tables::Table;
 
 use tidewatch_store::conformance::dice::Dice;
-use tidewatch_store::conformance::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
+use tidewatch_store::conformance::rows::{Cell, MIDNIGHT, Row, batch, buffer};
 
 /// Enough memory for every query of these tests.
 pub fn plenty() -> RequestMemory {
@@ -113,7 +114,7 @@ pub fn filled_lake(table: Table, rows: &[Row], dice: &mut Dice) -> (Lake, TempDi
             lake.flush().expect("the disk takes it");
         }
         if dice.once_in(4) {
-            lake.merge(MIDNIGHT + 10 * DAY).expect("the disk takes it");
+            lake.merge(MIDNIGHT + 10 * DAY_NS).expect("the disk takes it");
         }
     }
     (lake, folder)

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use tidewatch_domain::units::MILLISECOND_NS;
 use tidewatch_lake::scan;
 use tidewatch_store::plan::{Filter, Function, Key, Op, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -12,7 +13,7 @@ use crate::holders::{lake, plenty};
 use tidewatch_store::conformance::compare::{assert_same, assert_same_but_quantiles};
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::model;
-use tidewatch_store::conformance::rankings::{MS, compare, flag, not, plan, rows, text};
+use tidewatch_store::conformance::rankings::{compare, flag, not, plan, rows, text};
 use tidewatch_store::conformance::rows::PROJECTS;
 
 fn soon() -> Instant {
@@ -72,7 +73,7 @@ proptest! {
         let mut dice = Dice::new(seed);
         let rows = rows(Table::Endpoints, count, &mut dice);
         let held = lake(Table::Endpoints, &rows, &mut dice);
-        let (common, own) = (750 * MS, (750 + offset) * MS);
+        let (common, own) = (750 * MILLISECOND_NS, (750 + offset) * MILLISECOND_NS);
         let plan = weight_within(common, own);
         prop_assert!(scan::can_use_rollups(&plan).expect("the plan is good"));
         let weights = |plan: &Plan, rows_min| {

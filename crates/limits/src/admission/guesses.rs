@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::TooMany;
 use super::per_ip::mask;
 use crate as limits;
+use crate::units::SECOND_NS;
 
 /// Failed sign-ins of this process. Memory is bounded by [`limits::GUESSED_MAX`].
 pub struct Guesses {
@@ -119,7 +120,6 @@ impl Guesses {
 const STRANGERS: Guesser<'static> = Guesser::Stranger(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
 const WINDOW_NS: i64 = limits::WINDOW.as_nanos() as i64;
 const FORGOTTEN_NS: i64 = limits::GUESSES_RESET_AFTER.as_nanos() as i64;
-const NS_PER_SECOND: i64 = 1_000_000_000;
 
 /// The delay after `failures`: 0, then 1, 2, 4, ... seconds up to [`limits::GUESS_PAUSE_MAX`].
 fn pause_ns(failures: u32) -> i64 {
@@ -127,13 +127,13 @@ fn pause_ns(failures: u32) -> i64 {
         None => 0,
         Some(more) => {
             let seconds = u64::checked_shl(1, more).unwrap_or(u64::MAX).min(limits::GUESS_PAUSE_MAX.as_secs());
-            seconds as i64 * NS_PER_SECOND
+            seconds as i64 * SECOND_NS
         }
     }
 }
 
 fn wait(left_ns: i64) -> TooMany {
-    TooMany(left_ns.max(1).unsigned_abs().div_ceil(NS_PER_SECOND as u64))
+    TooMany(left_ns.max(1).unsigned_abs().div_ceil(SECOND_NS as u64))
 }
 
 /// Makes room for a new entry: removes expired counts, and the oldest ones if that is not enough.
@@ -155,8 +155,7 @@ fn evict(counts: &mut HashMap<u128, Count>, now_ns: i64) {
 mod tests {
     use super::*;
 
-    const SECOND: i64 = NS_PER_SECOND;
-    const NOON: i64 = 1_800_000_000 * SECOND;
+    const NOON: i64 = 1_800_000_000 * SECOND_NS;
 
     fn ip(text: &str) -> IpAddr {
         text.parse().expect("an address")
@@ -175,8 +174,8 @@ mod tests {
         assert!(guesses.begin("grace@example.com", from(52), NOON).is_ok(), "other accounts are not delayed");
         let mut at = NOON;
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
-            assert!(try_at(0, at + seconds * SECOND - 1).is_err(), "{seconds}");
-            at += seconds * SECOND;
+            assert!(try_at(0, at + seconds * SECOND_NS - 1).is_err(), "{seconds}");
+            at += seconds * SECOND_NS;
             assert!(try_at(0, at).is_ok(), "{seconds}");
         }
         guesses.succeeded("ada@example.com", from(0));
@@ -216,7 +215,11 @@ mod tests {
                 );
                 guesses.failed(subnet(number), NOON);
             }
-            assert_eq!(guesses.begin("x", Guesser::Stranger(subnet(3)), NOON + SECOND), Err(TooMany(59)), "/{prefix}");
+            assert_eq!(
+                guesses.begin("x", Guesser::Stranger(subnet(3)), NOON + SECOND_NS),
+                Err(TooMany(59)),
+                "/{prefix}"
+            );
             assert!(guesses.begin("x", Guesser::Stranger(ip("2001:db8:8::1")), NOON).is_ok(), "another network");
             assert!(guesses.begin("y", Guesser::Stranger(ip("10.0.0.1")), NOON).is_ok(), "IPv4 has its own windows");
             assert!(guesses.begin("z", Guesser::Stranger(subnet(4)), NOON + WINDOW_NS).is_ok(), "the next minute");
@@ -231,6 +234,6 @@ mod tests {
         }
         assert!(guesses.counts.lock().len() <= limits::GUESSED_MAX);
         let last = (limits::GUESSED_MAX + 9).to_string();
-        assert_eq!(guesses.begin(&last, STRANGERS, NOON + SECOND), Ok(2), "the newest are kept");
+        assert_eq!(guesses.begin(&last, STRANGERS, NOON + SECOND_NS), Ok(2), "the newest are kept");
     }
 }

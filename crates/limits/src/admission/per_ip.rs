@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::TooMany;
 use crate as limits;
 use crate::Window;
+use crate::units::SECOND_NS;
 
 /// The counters of every window, in constant memory.
 pub struct PerIpCounts {
@@ -52,7 +53,7 @@ impl PerIpCounts {
         let count = cells.iter().map(|cell| counts.cells[*cell]).min().unwrap_or_default();
         if count >= window.requests_max() {
             let left_ns = (number + 1) * length_ns - now_ns;
-            return Err(TooMany((left_ns as u64).div_ceil(NS_PER_SECOND)));
+            return Err(TooMany((left_ns as u64).div_ceil(SECOND_NS as u64)));
         }
         // Conservative update: only the smallest cells grow, which keeps the error of shared cells low.
         for cell in cells {
@@ -73,8 +74,6 @@ impl PerIpCounts {
     }
 }
 
-const NS_PER_SECOND: u64 = 1_000_000_000;
-
 /// A mask of an IPv6 address with its first `prefix` bits set, 0 to 128.
 pub fn mask(prefix: u32) -> u128 {
     u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
@@ -84,9 +83,8 @@ pub fn mask(prefix: u32) -> u128 {
 mod tests {
     use super::*;
 
-    const SECOND: i64 = NS_PER_SECOND as i64;
     /// Nine seconds into a window.
-    const NOON: i64 = 1_780_315_209 * SECOND;
+    const NOON: i64 = 1_780_315_209 * SECOND_NS;
 
     fn ip(text: &str) -> IpAddr {
         text.parse().expect("an address")
@@ -101,12 +99,12 @@ mod tests {
                 assert_eq!(counts.count(window, ip("203.0.113.7"), NOON), Ok(()), "{window:?}");
             }
             assert_eq!(counts.count(window, ip("203.0.113.7"), NOON), Err(TooMany(51)), "{window:?}");
-            let last = NOON + 51 * SECOND - 1;
+            let last = NOON + 51 * SECOND_NS - 1;
             assert_eq!(counts.count(window, ip("203.0.113.7"), last), Err(TooMany(1)), "{window:?}");
             assert_eq!(counts.count(window, ip("203.0.113.8"), NOON), Ok(()), "another address, {window:?}");
         }
         for &window in Window::ALL {
-            assert_eq!(counts.count(window, ip("203.0.113.7"), NOON + 51 * SECOND), Ok(()), "{window:?}");
+            assert_eq!(counts.count(window, ip("203.0.113.7"), NOON + 51 * SECOND_NS), Ok(()), "{window:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::changes::{Added, Change, Kind, guilty};
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
@@ -11,7 +12,7 @@ use super::read::Subject;
 use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::{filters, plans};
 use tidewatch_limits as limits;
 
@@ -116,16 +117,16 @@ async fn sample(
     index: usize,
 ) -> Result<Sampled, QueryError> {
     let (subject, change) = subjects[index];
-    let since = change.since.saturating_mul(MINUTE);
-    let end = change.recovered.map_or(i64::MAX, |minute| minute.saturating_mul(MINUTE));
+    let since = change.since.saturating_mul(MINUTE_NS);
+    let end = change.recovered.map_or(i64::MAX, |minute| minute.saturating_mul(MINUTE_NS));
     let calls_of = async |range: Range| {
         let window = plans::Window::first(limits::CALLERS_SAMPLED / 2);
         let plan = plans::rows(subject.table, &[project], range, subject.rows(), columns(), vec![], window);
         let answer = executor.run(plan).await?;
         Ok::<_, QueryError>(answer.rows().map(|row| call(row, index)).collect::<Vec<Call>>())
     };
-    let before = calls_of(Range { from: since.saturating_sub(HOUR), to: since }).await?;
-    let own = calls_of(Range { from: since, to: since.saturating_add(HOUR).min(end) }).await?;
+    let before = calls_of(Range { from: since.saturating_sub(HOUR_NS), to: since }).await?;
+    let own = calls_of(Range { from: since, to: since.saturating_add(HOUR_NS).min(end) }).await?;
     let below = if own.is_empty() { Vec::new() } else { others(executor, project, subjects, index, &own).await? };
     let most = longest(&own);
     let mut called: BTreeMap<usize, Called> = BTreeMap::new();

@@ -1,10 +1,11 @@
 //! Subjects that got worse, and the minutes of their changes in answers.
 
 use tidewatch_domain::changes::Change;
+use tidewatch_domain::units::MINUTE_NS;
 
 use super::read::Subject;
 use super::versions::Origin;
-use crate::time::{self, MINUTE};
+use crate::time;
 
 /// An Issue that is new within this many minutes of a change belongs to it.
 pub(super) const NEAR_MINUTES: u64 = 10;
@@ -21,7 +22,7 @@ pub(super) struct Found<'a> {
 
 /// A minute since the epoch in RFC 3339.
 pub(super) fn minute(minute: i64) -> String {
-    time::to_rfc3339(minute.saturating_mul(MINUTE))
+    time::to_rfc3339(minute.saturating_mul(MINUTE_NS))
 }
 
 /// The time of day of a minute since the epoch, in UTC.

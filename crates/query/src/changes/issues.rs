@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::rules::issue_state::Decision;
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -11,7 +12,7 @@ use super::found::{Found, NEAR_MINUTES, minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;
-use crate::time::{DAY, MINUTE, Range};
+use crate::time::Range;
 use crate::views::changes::{ChangeCard, ChangeKind};
 use crate::{filters, ids, issues, plans};
 use tidewatch_limits as limits;
@@ -21,7 +22,7 @@ const OCCURRENCES: f64 = 5.0;
 /// Occurrences of one that is shown with a failing owner.
 const OCCURRENCES_OF_FAILING: f64 = 2.0;
 /// Time without an Issue after which it is back, nanoseconds.
-const SILENT: i64 = 7 * DAY;
+const SILENT: i64 = 7 * DAY_NS;
 /// Minutes of telemetry before its first occurrence: everything is new to a new project.
 const KNOWN_MINUTES: i64 = 60;
 /// Minutes in which an Issue is new.
@@ -70,13 +71,13 @@ pub async fn new(
     end: i64,
 ) -> Result<Vec<NewIssue>, QueryError> {
     let Some(data_since) = data_since else { return Ok(Vec::new()) };
-    let (from, to) = ((end - NEW_MINUTES).saturating_mul(MINUTE), end.saturating_mul(MINUTE));
+    let (from, to) = ((end - NEW_MINUTES).saturating_mul(MINUTE_NS), end.saturating_mul(MINUTE_NS));
     let exceptions = filters::not(filters::is("is_message"));
     let frequent = vec![Function::Weight.named(COUNT), Function::Min("time").named(FIRST)];
     let keys = || vec![Key::column("group")];
     let plan = plans::groups(Table::Exceptions, &[project.number], Range { from, to }, Filter::True, keys(), frequent);
     let answer = executor.run(plan).await?;
-    let is_new = |first: i64| first.div_euclid(MINUTE) - data_since >= KNOWN_MINUTES;
+    let is_new = |first: i64| first.div_euclid(MINUTE_NS) - data_since >= KNOWN_MINUTES;
     // Merged Issues are one.
     let families = Families::load(executor, project.number).await?;
     let mut candidates: BTreeMap<u64, Candidate> = BTreeMap::new();
@@ -136,7 +137,7 @@ pub async fn new(
                 one.back = Some(back);
             }
             (None, Some(last)) if one.first.saturating_sub(*last) >= SILENT => {
-                one.back = Some(Back::Silent(one.first.saturating_sub(*last) / DAY));
+                one.back = Some(Back::Silent(one.first.saturating_sub(*last) / DAY_NS));
             }
             (None, Some(_)) => continue,
             (None, None) if !is_new(one.first) => continue,
@@ -156,7 +157,7 @@ pub async fn new(
         let Candidate { hash, count, first, back } = *one;
         let row = answer.rows().find(|row| families.primary(row.u64("group")) == hash)?;
         let title = Some(row.text("exception_type")).filter(|title| !title.is_empty()).unwrap_or("exception");
-        let since = first.div_euclid(MINUTE);
+        let since = first.div_euclid(MINUTE_NS);
         Some(NewIssue {
             hash,
             title: title.to_owned(),

@@ -5,6 +5,7 @@ use std::ops;
 use tidewatch_domain::changes::{
     Change, LAST_MINUTES, LOOKED_BACK, Minute, STEPS, Series, changes, falls, may_have_changed, may_have_fallen,
 };
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Aggregate, Key};
 use tidewatch_store::tables::Table;
 
@@ -12,7 +13,7 @@ use super::read::{Columns, Details, Subject, TABLES, aggregates, calls, calls_al
 use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{Buckets, MINUTE, Range};
+use crate::time::{Buckets, Range};
 use crate::{filters, plans};
 
 /// Minutes of all subjects that are read together: their distributions are in memory.
@@ -159,7 +160,7 @@ impl Piece {
         };
         let mut rows = self.rows.clone().peekable();
         self.minutes.clone().map(move |minute| {
-            let is_of = |row: &usize| columns.bucket.int(*row).div_euclid(MINUTE) == minute;
+            let is_of = |row: &usize| columns.bucket.int(*row).div_euclid(MINUTE_NS) == minute;
             rows.next_if(is_of).map_or_else(Minute::default, &of_row)
         })
     }
@@ -200,8 +201,8 @@ async fn minutes_of(
     names: &[&str],
     minutes: ops::Range<i64>,
 ) -> Result<Vec<Piece>, QueryError> {
-    let range = Range { from: minutes.start.saturating_mul(MINUTE), to: minutes.end.saturating_mul(MINUTE) };
-    let buckets = Buckets::over(range, MINUTE);
+    let range = Range { from: minutes.start.saturating_mul(MINUTE_NS), to: minutes.end.saturating_mul(MINUTE_NS) };
+    let buckets = Buckets::over(range, MINUTE_NS);
     let keys = vec![Key::column("name"), plans::bucket(&buckets)];
     let filter = calls(table).and(filters::strings("name", names));
     let plan = plans::groups(table, &[project], range, filter, keys, look.aggregates(table));

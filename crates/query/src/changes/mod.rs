@@ -11,6 +11,7 @@ mod stopped;
 mod versions;
 
 use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
+use tidewatch_domain::units::{MINUTE_NS, SECOND_NS};
 
 use self::found::{Found, minute, time_of_day};
 use self::read::Subject;
@@ -18,17 +19,17 @@ use self::versions::{Known, Origin};
 use crate::deploys;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{MINUTE, Range, SECOND};
+use crate::time::Range;
 use crate::views::changes::*;
 use tidewatch_accounts::Project;
 
 /// Exports of a minute may arrive this much after its end, nanoseconds.
-const LATE: i64 = 90 * SECOND;
+const LATE: i64 = 90 * SECOND_NS;
 /// `POST /api/overview/changes`.
 pub async fn read(executor: &Executor, project: &Project, request: ChangesRequest) -> Result<Changes, QueryError> {
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE);
+    let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE_NS);
     let screened = screen::screen(executor, project.number, end).await?;
     let known = Known::new(&deploys::all(&executor.context, project.number).await?);
     let (judged, new) = tokio::try_join!(
@@ -38,7 +39,7 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let mut cards = Vec::new();
     for (subject, mut found) in screened.subjects.iter().zip(judged) {
         let ended_before =
-            |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
+            |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE_NS) < range.from);
         found.retain(|change| !ended_before(change));
         let failing_since = found.iter().find(|change| change.kind == Kind::Failing).map(|change| change.since);
         // One that is over does not hide one that is not.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidewatch_domain::changes::{QUANTILES, QUARTER, Quarter, SCREENED, suspicion};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::plan::Key;
 use tidewatch_store::tables::Table;
@@ -13,7 +14,7 @@ use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
-use crate::time::{Buckets, MINUTE, Range};
+use crate::time::{Buckets, Range};
 
 /// Calls of all buckets below which a subject is quiet: one in two minutes.
 const QUIET: f64 = SCREENED as f64 / 2.0;
@@ -33,8 +34,8 @@ pub struct Screened {
 
 /// Reads quarters of an hour of all subjects up to the minute `end`.
 pub async fn screen(executor: &Executor, project: u32, end: i64) -> Result<Screened, QueryError> {
-    let (to, quarter) = (end.saturating_mul(MINUTE), QUARTER * MINUTE);
-    let from = to.saturating_sub(SCREENED * MINUTE).div_euclid(quarter).saturating_mul(quarter);
+    let (to, quarter) = (end.saturating_mul(MINUTE_NS), QUARTER * MINUTE_NS);
+    let from = to.saturating_sub(SCREENED * MINUTE_NS).div_euclid(quarter).saturating_mul(quarter);
     let buckets = Buckets::over(Range { from, to }, quarter);
     let of = |table| screen_table(executor, project, table, Range { from, to }, buckets);
     let [endpoints, tasks, ai_traces] = TABLES.map(of);
@@ -76,9 +77,9 @@ async fn screen_table(
         subjects: Vec::new(),
         checked: names.len() as u64,
         quiet: names.values().filter(|quarters| quarters.calls() < QUIET).count() as u64,
-        data_since: first.map(|place| starts[place].div_euclid(MINUTE)),
+        data_since: first.map(|place| starts[place].div_euclid(MINUTE_NS)),
     };
-    let is_whole = range.to.rem_euclid(QUARTER * MINUTE) == 0;
+    let is_whole = range.to.rem_euclid(QUARTER * MINUTE_NS) == 0;
     let suspected = in_halves(executor, names.into_iter().collect(), move |(name, quarters)| {
         let weight = quarters.weight / quarters.calls().max(1.0);
         Subject { table, name, weight, suspicion: suspicion(&quarters.quarters, is_whole) }

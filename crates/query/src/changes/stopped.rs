@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tidewatch_domain::changes::{Change, Kind};
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -10,7 +11,7 @@ use super::found::{minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::views::changes::{ChangeCard, ChangeKind, Effect, EffectMetric};
 
 /// Minutes within which all subjects of a service end.
@@ -38,7 +39,8 @@ pub async fn cards(
     end: i64,
 ) -> Result<Vec<ChangeCard>, QueryError> {
     let Some(first) = silent.iter().map(|one| one.change.since).min() else { return Ok(Vec::new()) };
-    let range = Range { from: first.saturating_mul(MINUTE).saturating_sub(HOUR), to: end.saturating_mul(MINUTE) };
+    let range =
+        Range { from: first.saturating_mul(MINUTE_NS).saturating_sub(HOUR_NS), to: end.saturating_mul(MINUTE_NS) };
     let mut last: HashMap<String, i64> = HashMap::new();
     for table in [Table::Endpoints, Table::Tasks, Table::AiTraces] {
         let (keys, latest) = (vec![Key::column("server_name")], vec![Function::Max("time").named("last")]);
@@ -56,7 +58,7 @@ pub async fn cards(
         let of_service = || silent.iter().filter(|one| one.service == service).map(|one| one.change);
         let Some(since) = of_service().map(|change| change.since).max() else { continue };
         let is_together = of_service().all(|change| change.since.abs_diff(since) <= TOGETHER);
-        let sends = last.get(service).is_some_and(|last| last.div_euclid(MINUTE) > since + TOGETHER as i64);
+        let sends = last.get(service).is_some_and(|last| last.div_euclid(MINUTE_NS) > since + TOGETHER as i64);
         if is_together && !sends {
             cards.push(card(service, since, &of_service().collect::<Vec<_>>()));
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tidewatch_domain::changes::{Change, Kind, Relation, STEPS, Served, carried_by};
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
 
@@ -10,17 +11,17 @@ use super::read::{Subject, calls};
 use crate::deploys::WentLive;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::{filters, plans};
 
 /// Rows before a change that tell which versions are known, nanoseconds.
-const KNOWN: i64 = 6 * HOUR;
+const KNOWN: i64 = 6 * HOUR_NS;
 /// A version is new when its first row is within this time of the start of the change, nanoseconds.
-const NEW: i64 = 5 * MINUTE;
+const NEW: i64 = 5 * MINUTE_NS;
 /// Rise of a version's share of the calls around the start of the change that counts as going live: a rollback.
 const RISE: f64 = 0.1;
 /// The calls around the start that show the rise: this time before and after it, nanoseconds.
-const NEAR: i64 = 10 * MINUTE;
+const NEAR: i64 = 10 * MINUTE_NS;
 
 /// Output columns.
 const NEAR_AFTER: &str = "near_after";
@@ -83,8 +84,10 @@ pub async fn services(
     subjects: &[&Subject],
     end: i64,
 ) -> Result<Vec<Origin>, QueryError> {
-    let range =
-        Range { from: (end - STEPS).saturating_mul(MINUTE).saturating_sub(KNOWN), to: end.saturating_mul(MINUTE) };
+    let range = Range {
+        from: (end - STEPS).saturating_mul(MINUTE_NS).saturating_sub(KNOWN),
+        to: end.saturating_mul(MINUTE_NS),
+    };
     let mut origins = vec![(0.0, Origin::default()); subjects.len()];
     for table in [Table::Endpoints, Table::Tasks, Table::AiTraces] {
         let of_table = || subjects.iter().enumerate().filter(|(_, subject)| subject.table == table);
@@ -116,8 +119,8 @@ pub async fn origin(
     known: &Known,
     end: i64,
 ) -> Result<Origin, QueryError> {
-    let since = change.since.saturating_mul(MINUTE);
-    let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
+    let since = change.since.saturating_mul(MINUTE_NS);
+    let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE_NS);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
     let bad = match change.kind {
         Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
@@ -203,8 +206,8 @@ mod tests {
 
     #[test]
     fn versions_are_named_when_they_went_live_with_the_change() {
-        let since = 1_000 * HOUR;
-        let old = |calls| version("1.41.0", calls, (600.0, 6.0), since - 6 * HOUR);
+        let since = 1_000 * HOUR_NS;
+        let old = |calls| version("1.41.0", calls, (600.0, 6.0), since - 6 * HOUR_NS);
         let new = |calls, first| version("1.42.0", calls, (0.0, 0.0), first);
         // It was rolled out before the change, within the hours that are read.
         let rolled_out = Version { near: [50.0, 100.0], ..version("1.42.0", (100.0, 90.0), (50.0, 1.0), 0) };

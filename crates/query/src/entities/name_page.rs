@@ -1,5 +1,6 @@
 //! The page of one name: its rows, its metrics, and the time over which its throughput is computed.
 
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::plan::{Filter, Function};
 use tidewatch_store::tables::Table;
 
@@ -9,7 +10,7 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
 use crate::plans::{self, Window};
-use crate::time::{Buckets, MINUTE, Range};
+use crate::time::{Buckets, Range};
 use crate::trend;
 use tidewatch_accounts::Project;
 
@@ -52,12 +53,12 @@ pub async fn minutes_with_data(
     project: u32,
     range: Range,
 ) -> Result<f64, QueryError> {
-    let coarse = Buckets::at_most(range, trend::BUCKETS_MAX, MINUTE);
+    let coarse = Buckets::at_most(range, trend::BUCKETS_MAX, MINUTE_NS);
     let Some((first, last)) = extent(executor, table, project, range, coarse).await? else { return Ok(1.0) };
     let within = Range { from: first.max(range.from), to: first.saturating_add(coarse.width).min(range.to) };
-    let fine = extent(executor, table, project, within, Buckets::over(within, MINUTE)).await?;
+    let fine = extent(executor, table, project, within, Buckets::over(within, MINUTE_NS)).await?;
     let first = fine.map_or(first, |(first, _)| first).max(range.from);
-    Ok((last.saturating_sub(first) as f64 / MINUTE as f64).max(1.0))
+    Ok((last.saturating_sub(first) as f64 / MINUTE_NS as f64).max(1.0))
 }
 
 /// Start of the first bucket with a row, and the time of the last row.

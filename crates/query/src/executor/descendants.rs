@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 use tidewatch_store::tables::Table;
@@ -20,12 +21,12 @@ use tidewatch_store::tables::Table;
 use super::unresolved::UnresolvedExecutor;
 use crate::error::QueryError;
 use crate::plans::{self, Window};
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::{filters, incomplete};
 
 /// Times before a plan's range and after it in which spans below its rows are read: clocks differ, and spans follow.
-const BEFORE: i64 = 5 * MINUTE;
-const AFTER: i64 = HOUR;
+const BEFORE: i64 = 5 * MINUTE_NS;
+const AFTER: i64 = HOUR_NS;
 /// Traces of which one plan reads spans.
 const TRACES: usize = 1000;
 

@@ -2,6 +2,7 @@
 
 use tidewatch_domain::explain::{Condition, Predicate, Row, RowKind};
 use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal, Scope};
+use tidewatch_domain::units;
 
 use super::columns::{Compared, reason};
 use super::evidence::{Evidence, Found};
@@ -12,7 +13,7 @@ use crate::views::explain::{
 };
 
 /// Nanoseconds of a millisecond.
-pub const MILLISECOND: f64 = 1.0e6;
+pub const MILLISECOND: f64 = units::MILLISECOND_NS as f64;
 
 /// The response for what the engine found.
 pub fn answer(evidence: &Evidence, found: Found, mode: ExplainMode) -> Explanation {

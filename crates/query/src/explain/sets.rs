@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tidewatch_domain::explain::Set;
 use tidewatch_domain::query_language::parse;
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{Filter, Value};
 use tidewatch_store::tables::Table;
@@ -14,12 +15,12 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::language::{self, RowKind};
 use crate::plans::{self, Window};
-use crate::time::{DAY, MINUTE, Range};
+use crate::time::Range;
 use crate::views::explain::{ExplainEntity, ExplainRequest};
 use crate::{filters, ids, issues};
 
 /// Length of the time of [`Set::RestJustBefore`].
-const JUST_BEFORE: i64 = 5 * MINUTE;
+const JUST_BEFORE: i64 = 5 * MINUTE_NS;
 /// Names of Endpoints or Tasks that an Issue is compared within.
 const ISSUE_NAMES_MAX: usize = 20;
 
@@ -66,7 +67,7 @@ impl Sets {
         // Of an Issue the requests are compared, not the exceptions.
         let within = if is_issue { Filter::True } else { language::filter(kind, request.query.as_deref())? };
         let budget = request.budget_ms.map_or(limits::EXPLAIN_BUDGET, Duration::from_millis);
-        let before_from = view.from.max(on.from.saturating_sub(DAY));
+        let before_from = view.from.max(on.from.saturating_sub(DAY_NS));
         let mut sets = Sets {
             table: kind.table(),
             filter: named(request)?.and(within),

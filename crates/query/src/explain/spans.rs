@@ -7,6 +7,7 @@ use std::time::Instant;
 use tidewatch_domain::explain::{RequestTime, Set, Span, own_times};
 use tidewatch_domain::model::SpanKind;
 use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal};
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_domain::wire;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
@@ -20,12 +21,12 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
 use crate::plans::{self, Window};
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::views::explain::ExplainScope;
 
 /// Times before the first row and after the last in which spans of their traces are read.
-const BEFORE: i64 = 5 * MINUTE;
-const AFTER: i64 = HOUR;
+const BEFORE: i64 = 5 * MINUTE_NS;
+const AFTER: i64 = HOUR_NS;
 /// Keys of spans below that are compared, the most frequent first.
 const CHILD_KEYS: usize = 20;
 /// OTLP kind of spans that call.

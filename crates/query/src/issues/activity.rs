@@ -16,7 +16,7 @@ pub async fn list(executor: &Executor, project: &Project, hash: u64) -> Result<I
     let hash = families.primary(hash);
     let primary = [hash];
     let ((stored, more), standings) = tokio::try_join!(
-        async { Ok(executor.context.control.issue_activity(project.number, hash).await?) },
+        async { Ok(executor.context.projects.issue_activity(project.number, hash).await?) },
         standing::of(executor, project.number, &families, &primary),
     )?;
     let regressions = standing::regressions(executor, project.number, &families, &standings).await?;
@@ -84,7 +84,7 @@ pub async fn comment(
     request: IssueCommentRequest,
 ) -> Result<IssueCommentWritten, QueryError> {
     let comment = checked(&request)?;
-    let id = executor.context.control.comment_on_issue(by, project, hash, comment).await?;
+    let id = executor.context.projects.comment_on_issue(by, project, hash, comment).await?;
     Ok(IssueCommentWritten { id })
 }
 
@@ -97,7 +97,7 @@ pub async fn edit_comment(
     request: IssueCommentRequest,
 ) -> Result<IssueCommentWritten, QueryError> {
     let comment = checked(&request)?;
-    executor.context.control.edit_issue_comment(by, project, id, comment).await?;
+    executor.context.projects.edit_issue_comment(by, project, id, comment).await?;
     Ok(IssueCommentWritten { id })
 }
 
@@ -109,7 +109,7 @@ pub async fn delete_comment(
     id: i64,
     of_anyone: bool,
 ) -> Result<IssueCommentWritten, QueryError> {
-    executor.context.control.delete_issue_comment(by, project, id, of_anyone).await?;
+    executor.context.projects.delete_issue_comment(by, project, id, of_anyone).await?;
     Ok(IssueCommentWritten { id })
 }
 

@@ -18,7 +18,7 @@ pub struct Families {
 impl Families {
     /// Reads the merges of a project.
     pub async fn load(executor: &Executor, project: u32) -> Result<Families, QueryError> {
-        Ok(Families::new(executor.context.control.issue_merges(project).await?))
+        Ok(Families::new(executor.context.projects.issue_merges(project).await?))
     }
 
     fn new(primaries: HashMap<u64, u64>) -> Families {

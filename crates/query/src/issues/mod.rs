@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use tidewatch_domain::rules::issue_group::issue_title;
 use tidewatch_domain::rules::issue_state::State;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
@@ -39,7 +40,7 @@ use super::executor::Executor;
 use super::occurrences::{self, OccurrenceRecord};
 use super::page::{self, Paging};
 use super::plans::{self, Window};
-use super::time::{self, Buckets, HOUR, Range};
+use super::time::{self, Buckets, Range};
 use super::trend::{self, TrendQuery};
 use super::views::issue::*;
 use super::views::page::{Page, TrendPoint};
@@ -294,7 +295,7 @@ async fn add_decisions(
 ) -> Result<(), QueryError> {
     let hashes: Vec<u64> = found.iter().map(|group| group.hash).collect();
     let (standings, assignees) = tokio::try_join!(standing::of(executor, project, families, &hashes), async {
-        Ok(executor.context.control.issue_assignees(project).await?)
+        Ok(executor.context.projects.issue_assignees(project).await?)
     })?;
     for group in found {
         group.standing = standings.get(&group.hash).copied();
@@ -366,7 +367,7 @@ async fn trends(
 ) -> Result<trend::Trends<u64>, QueryError> {
     let query = TrendQuery { table: Table::Exceptions, project, filter, key: Key::column(GROUP) };
     let primary = |row: Row<'_>| families.primary(row.u64(GROUP));
-    trend::by_key(executor, query, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), primary).await
+    trend::by_key(executor, query, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR_NS), primary).await
 }
 
 fn view(

@@ -55,7 +55,7 @@ pub async fn in_range(
     let (first, standings, stored) = tokio::try_join!(
         extent::first_occurrences(executor, project, &families, primaries.iter().copied()),
         standing::of(executor, project, &families, &primaries),
-        async { Ok(executor.context.control.issue_regressions(project, range.from, range.to).await?) },
+        async { Ok(executor.context.projects.issue_regressions(project, range.from, range.to).await?) },
     )?;
     let regressions = standing::regressions(executor, project, &families, &standings).await?;
     let mut found: HashSet<(i64, u64, OnsetKind)> = HashSet::new();

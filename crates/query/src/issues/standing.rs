@@ -60,7 +60,7 @@ pub async fn of(
 ) -> Result<HashMap<u64, Standing>, QueryError> {
     // The state of an Issue does not depend on what is selected.
     let executor = &executor.unfiltered();
-    let all = executor.context.control.issue_decisions(project).await?;
+    let all = executor.context.projects.issue_decisions(project).await?;
     let decided: HashMap<u64, IssueDecision> =
         primaries.iter().filter_map(|hash| Some((*hash, *all.get(hash)?))).collect();
     let chosen = |is: fn(&Decision) -> bool| -> Vec<(u64, i64)> {
@@ -168,7 +168,7 @@ async fn versions(
     }
     let filter = families.filter(decided.iter().map(|(hash, _)| *hash));
     let (by_version, sights) = tokio::try_join!(by_version(executor, project, families, filter), async {
-        Ok(executor.context.control.first_versions(project).await?)
+        Ok(executor.context.projects.first_versions(project).await?)
     })?;
     let mut first: FirstSights = HashMap::new();
     for sight in sights {

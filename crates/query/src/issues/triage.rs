@@ -84,7 +84,7 @@ async fn decide(
     let standings = standing::of(executor, project.number, families, primaries).await?;
     let regressions = standing::regressions(executor, project.number, families, &standings).await?;
     let regressed: HashMap<u64, i64> = regressions.into_iter().map(|(hash, one)| (hash, one.at_ns)).collect();
-    Ok(executor.context.control.decide_issues(by, project, primaries, decision, &regressed).await?)
+    Ok(executor.context.projects.decide_issues(by, project, primaries, decision, &regressed).await?)
 }
 
 /// `POST /api/exception-stack-traces/archive`.
@@ -107,7 +107,7 @@ pub async fn unarchive(
     request: HashesRequest,
 ) -> Result<Unarchived, QueryError> {
     let (_, primaries) = primaries(executor, project.number, &request.hashes).await?;
-    let unarchived = executor.context.control.unarchive(by, project, &primaries).await? as u64;
+    let unarchived = executor.context.projects.unarchive(by, project, &primaries).await? as u64;
     Ok(Unarchived { unarchived })
 }
 
@@ -119,7 +119,7 @@ pub async fn assign(
     request: IssueAssignRequest,
 ) -> Result<IssuesChanged, QueryError> {
     let (_, primaries) = primaries(executor, project.number, &request.hashes).await?;
-    executor.context.control.assign_issues(by, project, &primaries, request.user_id).await?;
+    executor.context.projects.assign_issues(by, project, &primaries, request.user_id).await?;
     Ok(IssuesChanged { changed: primaries.len() as u64 })
 }
 
@@ -132,7 +132,7 @@ pub async fn merge(
 ) -> Result<IssuesMerged, QueryError> {
     let into = ids::parse_hash(&request.into)?;
     let hashes = hashes(&request.hashes)?;
-    let primary = executor.context.control.merge_issues(by, project, &hashes, into).await?;
+    let primary = executor.context.projects.merge_issues(by, project, &hashes, into).await?;
     Ok(IssuesMerged { exception_hash: ids::format_hash(primary) })
 }
 
@@ -143,7 +143,7 @@ pub async fn unmerge(
     project: &Project,
     request: HashesRequest,
 ) -> Result<IssuesChanged, QueryError> {
-    let changed = executor.context.control.unmerge_issues(by, project, &hashes(&request.hashes)?).await? as u64;
+    let changed = executor.context.projects.unmerge_issues(by, project, &hashes(&request.hashes)?).await? as u64;
     Ok(IssuesChanged { changed })
 }
 
@@ -167,6 +167,6 @@ pub(super) fn regression(regression: &Regression) -> IssueRegression {
 
 /// The view of a user; `None` for a deleted one.
 pub(super) fn person(executor: &Executor, user_id: i64) -> Option<IssuePerson> {
-    let user = executor.context.control.user(user_id)?;
+    let user = executor.context.people.user(user_id)?;
     Some(IssuePerson { user_id, name: user.name.clone(), email: user.email.clone() })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{AttributeScope, Filter, Op};
 use tidewatch_store::tables::Table;
@@ -13,13 +14,13 @@ use crate::executor::Executor;
 use crate::filters;
 use crate::plans::{self, Window};
 use crate::projects::Projects;
-use crate::time::{self, DAY, MINUTE, Range};
+use crate::time::{self, Range};
 use crate::views::log::{LogAround, LogAroundRequest, LogView};
 
 /// The attribute of the resource that names one instance of a service.
 const INSTANCE: &str = "service.instance.id";
 /// Time before and after the record that is searched until enough records are found, nanoseconds.
-const REACHES: [i64; 3] = [10 * MINUTE, DAY, 31 * DAY];
+const REACHES: [i64; 3] = [10 * MINUTE_NS, DAY_NS, 31 * DAY_NS];
 
 /// A record with its place in the order: time, then id.
 type Placed = (i64, u128, LogView);

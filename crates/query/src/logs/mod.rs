@@ -7,6 +7,7 @@ pub mod patterns;
 
 use std::collections::{BTreeMap, HashMap};
 
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Plan, Value};
 use tidewatch_store::tables::Table;
 use xxhash_rust::xxh3::Xxh3;
@@ -19,7 +20,7 @@ use crate::language::{self, RowKind};
 use crate::page::{self, Paging};
 use crate::plans::{self, Window};
 use crate::projects::Projects;
-use crate::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
+use crate::time::{self, Buckets, Range, automatic_minutes};
 use crate::views::log::*;
 use crate::views::page::Page;
 use crate::{attributes, filters, ids};
@@ -28,7 +29,7 @@ use tidewatch_accounts::Project;
 /// Maximum attribute filters of one request.
 const ATTRIBUTE_FILTERS_MAX: usize = 20;
 /// Maximum range, in nanoseconds, of a body search without another condition. WIRE 8.4.
-const FREE_SEARCH_MAX: i64 = DAY;
+const FREE_SEARCH_MAX: i64 = DAY_NS;
 /// The highest OTLP severity number.
 const SEVERITY_MAX: u8 = 24;
 const SERVICES_MAX: usize = 200;
@@ -217,7 +218,7 @@ pub async fn histogram(
     request: LogListRequest,
 ) -> Result<LogHistogram, QueryError> {
     let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
-    let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
+    let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE_NS);
     let keys = vec![plans::bucket(&buckets), Key::column("severity_text")];
     let count = || vec![Function::Count.named(COUNT)];
     let order = vec![plans::greatest(COUNT)];
@@ -248,7 +249,7 @@ pub async fn histogram(
     let service = |row: Row<'_>| ServiceCount { name: row.text("server_name").to_owned(), count: row.count(COUNT) };
     Ok(LogHistogram {
         buckets: by_time.into_iter().map(bucket).collect(),
-        interval_minutes: buckets.width / MINUTE,
+        interval_minutes: buckets.width / MINUTE_NS,
         services: services.rows().map(service).collect(),
     })
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
 
@@ -14,12 +15,12 @@ use crate::explain::timed_rows;
 use crate::filters;
 use crate::plans::{self, Window};
 use crate::projects::Projects;
-use crate::time::{HOUR, MINUTE, Range};
+use crate::time::Range;
 use crate::views::log::{EntityLogs, EntityLogsRequest};
 
 /// Times before the first row and after the last in which records of their traces are read.
-const BEFORE: i64 = 5 * MINUTE;
-const AFTER: i64 = HOUR;
+const BEFORE: i64 = 5 * MINUTE_NS;
+const AFTER: i64 = HOUR_NS;
 /// Records of a request without a limit.
 const DEFAULT: usize = 20;
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::patterns::{Limits, Patterns};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
 
@@ -14,7 +15,7 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::language::sample::Sample;
 use crate::plans::{self, Window};
-use crate::time::{self, Buckets, MINUTE};
+use crate::time::{self, Buckets};
 use crate::views::log::{LogListRequest, LogPattern, LogPatterns};
 use crate::views::page::TrendPoint;
 
@@ -95,7 +96,7 @@ pub async fn patterns(
         patterns: Patterns::new(bounds),
         found: Vec::new(),
         read: 0,
-        buckets: Buckets::at_most(range, limits::PATTERN_TREND_POINTS_MAX, MINUTE),
+        buckets: Buckets::at_most(range, limits::PATTERN_TREND_POINTS_MAX, MINUTE_NS),
         until: Instant::now() + limits::PATTERN_BUDGET,
     };
     let add = |reading: &mut Reading, answer: &crate::answer::Answer| {

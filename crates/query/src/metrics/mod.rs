@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Number;
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, KeySource, Op, Plan};
 use tidewatch_store::tables::Table;
 
@@ -13,8 +14,8 @@ use super::answer::Row;
 use super::executor::Executor;
 use super::filters;
 use super::plans::{self, Window};
-use super::rule_windows::Windows;
-use super::time::{self, Buckets, DAY, MINUTE, Range, effective_minutes};
+use super::time::{self, Buckets, Range, effective_minutes};
+use super::time_windows::Windows;
 use super::views::metrics::{Aggregation, MetricQuery, MetricResult, MetricsAnswer, MetricsRequest};
 use super::views::page::ValuePoint;
 use crate::error::QueryError;
@@ -69,7 +70,7 @@ impl CheckedRequest {
             return Err(QueryError::malformed("from and to are RFC 3339 times"));
         }
         let range = Range::read(Some(&request.from), Some(&request.to), now_ns, ["from", "to"])?;
-        if range.length() > limits::METRICS_DAYS_MAX * DAY {
+        if range.length() > limits::METRICS_DAYS_MAX * DAY_NS {
             return Err(QueryError::unprocessable(format!("at most {} days", limits::METRICS_DAYS_MAX)));
         }
         if request.interval_minutes.is_some_and(|minutes| minutes > INTERVAL_MINUTES_MAX) {
@@ -90,7 +91,7 @@ pub async fn query(
         CheckedRequest::read(request, executor.context.clock.now_ns())?;
     let mut results = Vec::with_capacity(queries.len());
     for query in queries {
-        let buckets = Buckets::over(range, interval_minutes * MINUTE);
+        let buckets = Buckets::over(range, interval_minutes * MINUTE_NS);
         let series = SeriesQuery { project: project.number, range, buckets, interval_minutes, query };
         results.push(series.result(executor).await?);
     }
@@ -107,7 +108,7 @@ pub async fn in_windows(
     let query = MetricQuery { group_by: None, ..query };
     let Windows { from: origin, width, count } = windows;
     let buckets = Buckets { origin, width, count };
-    let series = SeriesQuery { project, range: windows.range(), buckets, interval_minutes: width / MINUTE, query };
+    let series = SeriesQuery { project, range: windows.range(), buckets, interval_minutes: width / MINUTE_NS, query };
     for (names, aggregates) in series.attempts() {
         let found = series.numbers(executor, &names, aggregates, &Filter::True).await?;
         if let Some(numbers) = found.get(ALL) {

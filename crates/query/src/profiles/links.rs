@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_store::plan::{Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -10,12 +11,12 @@ use super::lists::type_seen;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans::{self, Window};
-use crate::time::{self, HOUR, Range};
+use crate::time::{self, Range};
 use crate::views::profile::{ProfileLink, ProfileLinks, ProfileLinksRequest};
 use crate::{filters, ids};
 
 /// A profile takes at most as long.
-const DURATION_MAX: i64 = HOUR;
+const DURATION_MAX: i64 = HOUR_NS;
 /// Maximum number of profiles that are looked at.
 const PROFILES_MAX: usize = 10_000;
 

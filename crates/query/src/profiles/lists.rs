@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_domain::wire::for_each_attribute_text;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
@@ -14,7 +15,7 @@ use crate::executor::Executor;
 use crate::filters;
 use crate::page::{self, Paging};
 use crate::plans::{self, Window};
-use crate::time::{self, DAY, Range};
+use crate::time::{self, Range};
 use crate::views::page::Page;
 use crate::views::profile::*;
 
@@ -25,7 +26,7 @@ const TYPES_MAX: usize = 1000;
 /// Maximum number of versions, servers, or values of a label in a response.
 const VALUES_MAX: usize = 1000;
 /// Minimum range in which types are looked for. WIRE 2.2.
-const TYPES_RANGE_MIN: i64 = 30 * DAY;
+const TYPES_RANGE_MIN: i64 = 30 * DAY_NS;
 
 const PROFILES: &str = "profiles";
 const LAST: &str = "last";

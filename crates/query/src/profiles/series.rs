@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::units::{MINUTE_NS, SECOND_NS};
 use tidewatch_store::plan::{AttributeScope, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 
@@ -10,7 +11,7 @@ use super::selection::{Facts, Selection, check_label};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
-use crate::time::{self, Buckets, MINUTE, SECOND, effective_minutes};
+use crate::time::{self, Buckets, effective_minutes};
 use crate::views::profile::*;
 
 /// Maximum number of points of a series.
@@ -34,7 +35,7 @@ impl Bucket {
     fn point(self, start: i64, facts: &Facts, normalize: bool) -> ProfilePoint {
         let value = match facts.is_gauge {
             true => self.value / self.profiles.max(1) as f64,
-            false if normalize && self.duration_ns > 0.0 => self.value * SECOND as f64 / self.duration_ns,
+            false if normalize && self.duration_ns > 0.0 => self.value * SECOND_NS as f64 / self.duration_ns,
             false => self.value,
         };
         ProfilePoint { timestamp: time::to_rfc3339(start), value, profile_count: self.profiles }
@@ -45,7 +46,7 @@ impl Bucket {
 type Keyed = HashMap<String, BTreeMap<i64, Bucket>>;
 
 fn buckets(selection: &Selection, minutes: Option<i64>) -> Buckets {
-    Buckets::over(selection.range, effective_minutes(minutes, selection.range, POINTS_MAX) * MINUTE)
+    Buckets::over(selection.range, effective_minutes(minutes, selection.range, POINTS_MAX) * MINUTE_NS)
 }
 
 /// The selected profiles by bucket and, if given, a column.
@@ -125,7 +126,7 @@ pub async fn series(
     let point = |(start, bucket): (i64, Bucket)| bucket.point(start, &facts, request.normalize);
     Ok(ProfileSeries {
         points: of_time.into_iter().map(point).collect(),
-        interval_minutes: buckets.width / MINUTE,
+        interval_minutes: buckets.width / MINUTE_NS,
         unit: facts.unit.clone(),
         is_gauge: facts.is_gauge,
     })
@@ -179,7 +180,7 @@ pub async fn breakdown(
     Ok(ProfileBreakdown {
         series: all.into_iter().map(series).collect(),
         others,
-        interval_minutes: buckets.width / MINUTE,
+        interval_minutes: buckets.width / MINUTE_NS,
         unit: facts.unit.clone(),
         is_gauge: facts.is_gauge,
     })

@@ -14,12 +14,11 @@ use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 
 use super::source::Serving;
 use super::write;
-use crate::app::App;
+use crate::contexts::Process;
 use tidewatch_limits as limits;
 
 /// File name of the socket.
@@ -63,8 +62,8 @@ pub enum Answer {
 }
 
 /// Answers requests until `stopped`. If the socket cannot be created, a warning is logged and the server continues.
-pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let path = app.process.config.data_dir.join(NAME);
+pub async fn serve(source: Serving, process: Arc<Process>, mut stopped: watch::Receiver<bool>) {
+    let path = process.config.data_dir.join(NAME);
     let listener = match listen(&path) {
         Ok(listener) => listener,
         Err(error) => {
@@ -79,7 +78,10 @@ pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|stop| *stop) => break,
         };
         match accepted {
-            Ok((stream, _)) => drop(tokio::spawn(answer(app.clone(), stream, one_at_a_time.clone()))),
+            Ok((stream, _)) => {
+                let (source, process) = (source.clone(), process.clone());
+                drop(tokio::spawn(answer(source, process, stream, one_at_a_time.clone())));
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection on {}", path.display());
                 tokio::time::sleep(limits::ADMIN_ACCEPT_PAUSE).await;
@@ -100,9 +102,9 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn answer(app: Arc<App>, mut stream: UnixStream, one_at_a_time: Arc<Mutex<()>>) {
+async fn answer(source: Serving, process: Arc<Process>, mut stream: UnixStream, one_at_a_time: Arc<Mutex<()>>) {
     let done = match is_allowed(&stream) {
-        true => act(app, &mut stream, &one_at_a_time).await,
+        true => act(source, &process, &mut stream, &one_at_a_time).await,
         false => Err(anyhow::anyhow!("only the server's own user and root are answered")),
     };
     let answer = done.unwrap_or_else(|error| {
@@ -120,7 +122,12 @@ fn is_allowed(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own.as_raw() || peer.uid() == 0)
 }
 
-async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) -> anyhow::Result<Answer> {
+async fn act(
+    source: Serving,
+    process: &Process,
+    stream: &mut UnixStream,
+    one_at_a_time: &Mutex<()>,
+) -> anyhow::Result<Answer> {
     let mut line = Vec::new();
     let mut reader = tokio::io::BufReader::new(stream).take(limits::ADMIN_REQUEST_BYTES_MAX);
     let read = tokio::time::timeout(limits::ADMIN_REQUEST_MAX, reader.read_until(b'\n', &mut line));
@@ -128,9 +135,8 @@ async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) 
     let Request { target, with_secrets } = Request::parse(&line)?;
     let _guard = one_at_a_time.try_lock().context("another backup is being written")?;
     tracing::info!(target = %target.display(), with_secrets, "writing a backup to {}", target.display());
-    let made_ns = app.process.clock.now_ns();
-    let data = app.process.config.data_dir.clone();
-    let source = Serving { app, runtime: Handle::current() };
+    let made_ns = process.clock.now_ns();
+    let data = process.config.data_dir.clone();
     let written =
         tokio::task::spawn_blocking(move || write::write(&source, &data, &target, with_secrets, made_ns)).await;
     let manifest = written.context("writing it failed")??;

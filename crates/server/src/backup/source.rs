@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tidewatch_journal::DurableSegment;
+use tidewatch_lake::Lake;
 use tidewatch_lake::check::copy_idle_catalog;
 use tokio::runtime::Handle;
 
-use crate::app::App;
 use crate::config::Config;
+use crate::contexts::{Accounts, Ingest};
 use tidewatch_accounts::Location;
 
 /// A store that can be copied. Every method blocks.
@@ -32,32 +33,37 @@ pub trait Source {
 }
 
 /// The store of this process.
+#[derive(Clone)]
 pub struct Serving {
-    /// The application.
-    pub app: Arc<App>,
+    /// The embedded engine.
+    pub lake: Arc<Lake>,
+    /// The journal.
+    pub ingest: Arc<Ingest>,
+    /// The control database.
+    pub accounts: Arc<Accounts>,
     /// The runtime that async calls run on.
     pub runtime: Handle,
 }
 
 impl Source for Serving {
     fn hold_files(&self) -> Box<dyn Any> {
-        Box::new(self.app.lake.hold_files())
+        Box::new(self.lake.hold_files())
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
-        Box::new(self.app.ingest.durable_store.pause_trim())
+        Box::new(self.ingest.durable_store.pause_trim())
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
-        Ok(self.app.lake.copy_catalog(to)?)
+        Ok(self.lake.copy_catalog(to)?)
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
-        Ok(self.runtime.block_on(self.app.accounts.control.copy_to(to))?)
+        Ok(self.runtime.block_on(self.accounts.control.database().copy_to(to))?)
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
-        Ok(self.app.ingest.durable_store.durable_segments())
+        Ok(self.ingest.durable_store.durable_segments())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::config::Config;
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{Actor, Control, NewUser, Role};
+use tidewatch_accounts::{Actor, Control, NewUser, People, Role};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 
@@ -99,7 +99,7 @@ pub async fn run(command: &AdminCommand, config: &Config, print_line: fn(&str)) 
     };
     let control = Control::open(&location, Sealer::new(&key)).await.context("cannot open the control database")?;
     let done = act(command, &control, print_line).await;
-    control.close().await;
+    control.database().close().await;
     done
 }
 
@@ -109,8 +109,8 @@ async fn act(command: &AdminCommand, control: &Control, print_line: fn(&str)) ->
     let (address, user_agent) = (String::new(), String::new());
     let by = Actor { user_id: None, name: format!("tidewatch admin {name}"), address, user_agent, at_ns };
     if let AdminCommand::List(_) = command {
-        for user in control.users() {
-            let roles = control.memberships(user.id);
+        for user in control.people.users() {
+            let roles = control.people.memberships(user.id);
             let roles: Vec<String> = roles
                 .iter()
                 .map(|member| format!("{} of {}", member.role.as_str(), member.organization.name))
@@ -129,28 +129,28 @@ async fn act(command: &AdminCommand, control: &Control, print_line: fn(&str)) ->
         let (password, is_made) = password(arguments)?;
         let name = arguments.name.clone().unwrap_or_else(|| email.clone());
         let hash = Some(password::hash(&password)?);
-        let organization = organization(control, arguments)?;
+        let organization = organization(&control.people, arguments)?;
         let new = NewUser { email: email.clone(), name, password_hash: hash, is_email_verified: false };
-        let user = control.create_user(&by, &new).await?;
-        control.add_member(&by, organization, user.id, role.unwrap_or(Role::Readonly)).await?;
+        let user = control.people.create_user(&by, &new).await?;
+        control.people.add_member(&by, organization, user.id, role.unwrap_or(Role::Readonly)).await?;
         print_line(&format!("{email} can sign in{}", shown(&password, is_made)));
         return Ok(());
     }
-    let user = control.stored_user(&email).await?.with_context(|| format!("there is no {email}"))?;
+    let user = control.sign_in.stored_user(&email).await?.with_context(|| format!("there is no {email}"))?;
     match command {
         AdminCommand::ResetPassword(_) => {
             let (password, is_made) = password(arguments)?;
-            control.set_password(&by, user.id, &password::hash(&password)?).await?;
+            control.sign_in.set_password(&by, user.id, &password::hash(&password)?).await?;
             print_line(&format!("{email} has another password; every session has ended{}", shown(&password, is_made)));
         }
         AdminCommand::Promote(_) => {
             let role = role.context("--role is needed")?;
-            let organization = organization(control, arguments)?;
-            control.promote(&by, organization, user.id, role).await?;
+            let organization = organization(&control.people, arguments)?;
+            control.people.promote(&by, organization, user.id, role).await?;
             print_line(&format!("{email} is {} now", role.as_str()));
         }
         AdminCommand::ResetTwoFactor(_) => {
-            control.remove_second_factors(&by, user.id).await?;
+            control.sign_in.remove_second_factors(&by, user.id).await?;
             print_line(&format!("{email} signs in without a second factor"));
         }
         AdminCommand::List(_) | AdminCommand::CreateUser(_) | AdminCommand::SetPartAside(_) => {}
@@ -194,8 +194,8 @@ fn password(arguments: &AdminArgs) -> anyhow::Result<(String, bool)> {
     Ok((text, false))
 }
 
-fn organization(control: &Control, arguments: &AdminArgs) -> anyhow::Result<i64> {
-    let known = control.organizations();
+fn organization(people: &People, arguments: &AdminArgs) -> anyhow::Result<i64> {
+    let known = people.organizations();
     match arguments.organization {
         Some(id) if known.iter().any(|organization| organization.id == id) => Ok(id),
         Some(id) => bail!("there is no organization {id}"),

@@ -8,4 +8,6 @@ pub mod admin;
 pub mod browser_runner;
 pub mod config;
 pub mod export;
+mod server_address;
 pub mod symbols;
+mod terminal;

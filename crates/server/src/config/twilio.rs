@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail, ensure};
 use tidewatch_accounts::secrets::secret_settings::secret_setting;
 use tidewatch_accounts::sso::settings::is_plain_http;
-use tidewatch_alerts::channels::delivery::twilio::{self, Account};
+use tidewatch_alerts::channels::delivery::{TwilioAccount, twilio};
 
 /// Settings of the Twilio account that sends SMS. Without them there are no contact methods of type `sms`.
 #[derive(Debug, Clone, clap::Args)]
@@ -42,7 +42,7 @@ impl Default for TwilioSettings {
 impl TwilioSettings {
     /// The account; `None`: no setting of it is set. Fails if only some are, if one is malformed, or if the file cannot
     /// be read.
-    pub fn account(&self) -> anyhow::Result<Option<Account>> {
+    pub fn account(&self) -> anyhow::Result<Option<TwilioAccount>> {
         let auth_token = secret_setting(&self.twilio_auth_token, &self.twilio_auth_token_file, "Twilio auth token")?;
         let (sid, auth_token, from) = match (&self.twilio_account_sid, auth_token, &self.twilio_from) {
             (None, None, None) => return Ok(None),
@@ -60,7 +60,7 @@ impl TwilioSettings {
         let api_url = self.twilio_api_url.clone();
         let is_web = api_url.starts_with("https://") || api_url.starts_with("http://");
         ensure!(is_web && !is_plain_http(&api_url), "twilio_api_url {api_url} is not https");
-        Ok(Some(Account { sid: sid.clone(), auth_token, from, api_url }))
+        Ok(Some(TwilioAccount { sid: sid.clone(), auth_token, from, api_url }))
     }
 }
 

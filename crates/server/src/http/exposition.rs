@@ -15,25 +15,27 @@ use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
+use tidewatch_domain::units;
 use tidewatch_store::Outcome;
 
 use super::api::NoDescriptions;
 use super::connection::connections::ConnectionCounts;
 use super::routes;
-use crate::app::App;
+use crate::contexts::{Ingest, Process};
 use crate::error::ApiError;
 use crate::process::logging::log_writer;
 use crate::process::own_traces::Tracer;
 use tidewatch_ingest::metrics::{Durations, Families, Histogram};
 use tidewatch_limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
+use tidewatch_query::context::QueryContext;
 use tidewatch_runtime::files;
 
-const NS_PER_SECOND: u64 = 1_000_000_000;
+const NS_PER_SECOND: u64 = units::SECOND_NS as u64;
 
 /// The router of the metrics listener.
-pub fn router(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>) -> Router {
+pub fn router(scrape: Scrape) -> Router {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Scrape { app, traffic, tracer }));
+    registry.register_collector(Box::new(scrape));
     let registry = Arc::new(registry);
     let text = async move || {
         // Statistics of the store take locks, which may block.
@@ -167,10 +169,17 @@ impl Traffic {
 }
 
 /// Collects all metrics for a scrape.
-struct Scrape {
-    app: Arc<App>,
-    traffic: Arc<Traffic>,
-    tracer: Option<Arc<Tracer>>,
+pub struct Scrape {
+    /// Admission and storage.
+    pub ingest: Arc<Ingest>,
+    /// Queries.
+    pub query: Arc<QueryContext>,
+    /// Threads and memory of the process.
+    pub process: Arc<Process>,
+    /// Requests and connections.
+    pub traffic: Arc<Traffic>,
+    /// Spans of the server itself, if they are sent.
+    pub tracer: Option<Arc<Tracer>>,
 }
 
 impl fmt::Debug for Scrape {
@@ -196,28 +205,27 @@ impl Collector for Scrape {
 
 impl Scrape {
     fn durations(&self, families: &mut Families<'_>) -> fmt::Result {
-        let app = &self.app;
         for (name, help, durations) in [
             (
                 "tidewatch_admission_wait_seconds",
                 "Waits for a slot at the ingest gate.",
-                app.ingest.pipeline.metrics.admission.snapshot(),
+                self.ingest.pipeline.metrics.admission.snapshot(),
             ),
             (
                 "tidewatch_journal_wait_seconds",
                 "Time from append until durable and visible.",
-                app.ingest.pipeline.metrics.journal.snapshot(),
+                self.ingest.pipeline.metrics.journal.snapshot(),
             ),
             (
                 "tidewatch_flush_seconds",
                 "Writing rows held in memory as parts.",
-                app.ingest.store_metrics.flush.snapshot(),
+                self.ingest.store_metrics.flush.snapshot(),
             ),
-            ("tidewatch_merge_seconds", "Merging parts, pauses included.", app.ingest.store_metrics.merge.snapshot()),
+            ("tidewatch_merge_seconds", "Merging parts, pauses included.", self.ingest.store_metrics.merge.snapshot()),
             (
                 "tidewatch_journal_commit_seconds",
                 "Writing and syncing one group of the journal.",
-                Durations::of_cumulative(&app.ingest.durable_store.commit_latencies()),
+                Durations::of_cumulative(&self.ingest.durable_store.commit_latencies()),
             ),
         ] {
             families.family(MetricType::Histogram, name, help)?.histogram(&[], &durations)?;
@@ -226,17 +234,16 @@ impl Scrape {
     }
 
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
-        let app = &self.app;
-        let stats = app.query.store.stats();
-        let lost = app.ingest.durable_store.engine().lost().stats();
-        let journal = app.ingest.durable_store.journal_backlog();
+        let stats = self.query.store.stats();
+        let lost = self.ingest.durable_store.engine().lost().stats();
+        let journal = self.ingest.durable_store.journal_backlog();
         for (name, help, value) in [
-            ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.ingest.admission.waiting()),
-            ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.ingest.uploads.waiting()),
-            ("tidewatch_questions_waiting", "Queries that wait for a thread now.", app.query.waiting()),
+            ("tidewatch_admission_waiting", "Exports that wait for a slot now.", self.ingest.admission.waiting()),
+            ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", self.ingest.uploads.waiting()),
+            ("tidewatch_questions_waiting", "Queries that wait for a thread now.", self.query.waiting()),
             ("tidewatch_journal_waiting", "Exports that wait for the journal's next group.", journal.records),
             ("tidewatch_journal_waiting_bytes", "Their bytes, and those being written.", journal.bytes),
-            ("tidewatch_journal_bytes", "The journal on the disk.", app.ingest.durable_store.journal_bytes() as usize),
+            ("tidewatch_journal_bytes", "The journal on the disk.", self.ingest.durable_store.journal_bytes() as usize),
             ("tidewatch_flush_waiting", "Memtables that wait to be written as parts.", stats.sealed),
             ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
             (
@@ -244,7 +251,7 @@ impl Scrape {
                 "Memory allocated for rows, including keys and unused capacity.",
                 stats.held_bytes,
             ),
-            ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.ingest.bodies.held()),
+            ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", self.ingest.bodies.held()),
             (
                 "tidewatch_missing_files",
                 "Parts and key files in the catalog that were missing or had another length at the start.",
@@ -252,11 +259,11 @@ impl Scrape {
             ),
             ("tidewatch_lost_files", "Files in lost/, set aside rather than removed.", lost.files as usize),
             ("tidewatch_lost_bytes", "Their size.", lost.bytes as usize),
-            ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.process.json_bodies.held()),
+            ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", self.process.json_bodies.held()),
             (
                 "tidewatch_store_behind",
                 "1 while exports are refused because the store catches up.",
-                usize::from(app.ingest.durable_store.is_behind()),
+                usize::from(self.ingest.durable_store.is_behind()),
             ),
         ] {
             families.gauge(name, help, value as u64)?;
@@ -265,7 +272,7 @@ impl Scrape {
     }
 
     fn queries(&self, families: &mut Families<'_>) -> fmt::Result {
-        let (bytes_max, memory) = self.app.query.store.query_memory();
+        let (bytes_max, memory) = self.query.store.query_memory();
         families.gauge("tidewatch_query_memory_bytes", "Memory held by queries.", memory.bytes as u64)?;
         families.gauge(
             "tidewatch_query_memory_peak_bytes",
@@ -291,8 +298,7 @@ impl Scrape {
     }
 
     fn store(&self, families: &mut Families<'_>) -> fmt::Result {
-        let app = &self.app;
-        let store = &app.query.store;
+        let store = &self.query.store;
         let stats = store.stats();
         let mut rows =
             families.family(MetricType::Gauge, "tidewatch_rows", "Rows by table, in parts and in memory.")?;
@@ -316,19 +322,19 @@ impl Scrape {
         families.counter(
             "tidewatch_removed_rows_total",
             "Rows removed past their retention, or with their project.",
-            count(&app.ingest.store_metrics.removed_rows),
+            count(&self.ingest.store_metrics.removed_rows),
         )?;
         families.counter(
             "tidewatch_disk_budget_rows_total",
             "Rows of the oldest days, removed for the disk budget.",
-            count(&app.ingest.store_metrics.budget_rows),
+            count(&self.ingest.store_metrics.budget_rows),
         )?;
         families.gauge("tidewatch_disk_bytes", "Parts and key files on the disk.", stats.disk_bytes())?;
-        families.gauge("tidewatch_disk_bytes_max", "The disk budget; 0: none.", app.process.config.disk_bytes_max)?;
+        families.gauge("tidewatch_disk_bytes_max", "The disk budget; 0: none.", self.process.config.disk_bytes_max)?;
         families.gauge(
             "tidewatch_disk_free_bytes",
             "Free bytes of the data directory's file system.",
-            free_bytes(app),
+            free_bytes(&self.process),
         )?;
         families.gauge(
             "tidewatch_clock_ahead_seconds",
@@ -338,7 +344,7 @@ impl Scrape {
         families.counter(
             "tidewatch_store_failures_total",
             "Flushes, merges and removals that failed.",
-            count(&app.ingest.store_metrics.failures),
+            count(&self.ingest.store_metrics.failures),
         )?;
         let mut records = families.family(
             MetricType::Counter,
@@ -357,11 +363,10 @@ impl Scrape {
     }
 
     fn threads(&self, families: &mut Families<'_>) -> fmt::Result {
-        let app = &self.app;
         let mut alive =
             families.family(MetricType::Gauge, "tidewatch_thread_alive", "Whether a thread makes progress.")?;
-        let background = app.process.background.heartbeats();
-        let storing = app.ingest.durable_store.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
+        let background = self.process.background.heartbeats();
+        let storing = self.ingest.durable_store.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
         let others = background.iter().map(|heartbeat| (heartbeat, BACKGROUND_SILENCE_MAX));
         for (heartbeat, silence_max) in storing.chain(others) {
             let is_alive = heartbeat.missing(Instant::now(), silence_max).is_none();
@@ -372,7 +377,7 @@ impl Scrape {
             "tidewatch_set_aside_total",
             "Unusable content of the journal copied to lost/, by reason.",
         )?;
-        for (reason, count) in app.ingest.durable_store.set_aside() {
+        for (reason, count) in self.ingest.durable_store.set_aside() {
             set_aside.sample(&[("reason", reason.as_str())], count)?;
         }
         let mut demos = families.family(
@@ -380,7 +385,7 @@ impl Scrape {
             "tidewatch_demo_loads_total",
             "Finished loads of demo data, by result.",
         )?;
-        for (end, count) in app.ingest.demos.ended() {
+        for (end, count) in self.ingest.demos.ended() {
             demos.sample(&[("end", end.as_str())], count)?;
         }
         families.counter(
@@ -391,7 +396,7 @@ impl Scrape {
     }
 
     fn symbols(&self, families: &mut Families<'_>) -> fmt::Result {
-        let symbols = &self.app.ingest.symbols;
+        let symbols = &self.ingest.symbols;
         let (cache, (built, failed)) = (symbols.cache.stats(), symbols.builder.stats());
         families.gauge("tidewatch_symbol_cache_bytes", "Symbol artifacts in memory.", cache.bytes as u64)?;
         families.counter("tidewatch_symbol_cache_hits_total", "Artifacts found in memory.", cache.hits)?;
@@ -423,7 +428,7 @@ impl Scrape {
             "tidewatch_refused_exports_total",
             "Exports refused, by reason and signal.",
         )?;
-        for (reason, signal, count) in self.app.ingest.refusals_by_kind() {
+        for (reason, signal, count) in self.ingest.refusals_by_kind() {
             refused.sample(&[("reason", reason), ("signal", signal)], count)?;
         }
         Ok(())
@@ -431,8 +436,8 @@ impl Scrape {
 }
 
 /// The free bytes of the data directory's file system; 0 if they cannot be determined.
-fn free_bytes(app: &App) -> u64 {
-    files::free_bytes(&app.process.config.data_dir).unwrap_or(0)
+fn free_bytes(process: &Process) -> u64 {
+    files::free_bytes(&process.config.data_dir).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -6,15 +6,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
-use tidewatch_alerts::monitors::MonitorOutcome;
-use tidewatch_alerts::monitors::rules::Rules;
+use tidewatch_alerts::monitors::{MonitorOutcome, MonitorResult};
 use utoipa::ToSchema;
 
 use super::api::{Api, Descriptions, routes};
 use super::gate::per_ip::PerIp;
 use super::openapi::{NotFound, TooMany};
-use crate::alerts::monitors::unmeasured;
-use crate::app::App;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use tidewatch_limits::per_ip::Heartbeat;
 
@@ -42,10 +40,10 @@ struct Reported {
 )]
 async fn succeeded(
     _: PerIp<Heartbeat>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(token): Path<String>,
 ) -> Result<Json<Reported>, ApiError> {
-    report(&app, &token, MonitorOutcome::Up, String::new()).await
+    report(&alerting, &token, MonitorOutcome::Up, String::new()).await
 }
 
 /// Reports that a job has succeeded.
@@ -60,10 +58,10 @@ async fn succeeded(
 )]
 async fn succeeded_by_post(
     window: PerIp<Heartbeat>,
-    app: State<Arc<App>>,
+    alerting: State<Arc<Alerting>>,
     token: Path<String>,
 ) -> Result<Json<Reported>, ApiError> {
-    succeeded(window, app, token).await
+    succeeded(window, alerting, token).await
 }
 
 /// Reports how a job has ended: `fail`, or its exit code, of which 0 is success.
@@ -81,7 +79,7 @@ async fn succeeded_by_post(
 )]
 async fn ended(
     _: PerIp<Heartbeat>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path((token, outcome)): Path<(String, String)>,
 ) -> Result<Json<Reported>, ApiError> {
     let (outcome, reason) = match (outcome.as_str(), outcome.parse::<u8>()) {
@@ -90,7 +88,7 @@ async fn ended(
         (_, Ok(code)) => (MonitorOutcome::Down, format!("the job has ended with exit code {code}")),
         _ => return Err(ApiError::not_found("the end of the path is fail, or an exit code from 0 to 255")),
     };
-    report(&app, &token, outcome, reason).await
+    report(&alerting, &token, outcome, reason).await
 }
 
 /// Reports how a job has ended: `fail`, or its exit code, of which 0 is success.
@@ -108,15 +106,20 @@ async fn ended(
 )]
 async fn ended_by_post(
     window: PerIp<Heartbeat>,
-    app: State<Arc<App>>,
+    alerting: State<Arc<Alerting>>,
     path: Path<(String, String)>,
 ) -> Result<Json<Reported>, ApiError> {
-    ended(window, app, path).await
+    ended(window, alerting, path).await
 }
 
-async fn report(app: &App, token: &str, outcome: MonitorOutcome, reason: String) -> Result<Json<Reported>, ApiError> {
-    let result = unmeasured(app.process.clock.now_ns(), outcome, reason);
-    match app.alerts.monitors.record_heartbeat(token, &result, &Rules).await? {
+async fn report(
+    alerting: &Alerting,
+    token: &str,
+    outcome: MonitorOutcome,
+    reason: String,
+) -> Result<Json<Reported>, ApiError> {
+    let result = MonitorResult::unmeasured(alerting.clock.now_ns(), outcome, reason);
+    match alerting.rooms.monitors.record_heartbeat(token, &result).await? {
         true => Ok(Json(Reported { status: "ok" })),
         false => Err(ApiError::not_found("no such heartbeat")),
     }

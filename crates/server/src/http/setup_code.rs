@@ -18,10 +18,10 @@ const CODE_LETTERS: usize = 12;
 /// The required code. `None` if an account exists, or if the code is disabled.
 pub fn expected(accounts: &Accounts, process: &Process) -> Option<String> {
     match process.config.setup_code.as_deref().map(str::trim) {
-        _ if accounts.control.has_organizations() => None,
+        _ if accounts.control.people.has_organizations() => None,
         Some(OFF) => None,
         Some(code) if !code.is_empty() => Some(code.to_owned()),
-        _ => Some(spelled(&accounts.control.sealer().mac(PURPOSE, ""))),
+        _ => Some(spelled(&accounts.control.database().sealer().mac(PURPOSE, ""))),
     }
 }
 

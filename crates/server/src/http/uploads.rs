@@ -100,7 +100,8 @@ async fn take(
     is_expected: fn(&str) -> bool,
 ) -> Result<Json<Uploaded>, ApiError> {
     let now_ns = accounts.clock.now_ns();
-    let project = bearer(request.headers()).and_then(|token| accounts.control.project_by_upload_token(token, now_ns));
+    let project =
+        bearer(request.headers()).and_then(|token| accounts.control.credentials.project_by_upload_token(token, now_ns));
     let project = project.ok_or(ApiError::Unauthorized("missing or wrong upload token"))?;
     let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let by = Uploader { user_agent: for_display(agent), address: from.address.to_string() };

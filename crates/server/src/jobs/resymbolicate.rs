@@ -18,6 +18,7 @@ use bumpalo::Bump;
 use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
 use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
 use tidewatch_domain::rules::issue_group::issue_group;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_domain::wire;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::StoreError;
@@ -26,28 +27,34 @@ use tidewatch_store::{Changed, Rewrite};
 use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;
 
-use crate::app::App;
+use crate::contexts::Ingest;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::build_hints::BuildHints;
 use tidewatch_ingest::symbols::resolve::symbolic;
 use tidewatch_ingest::symbols::resymbolication_queue::QueuedProject;
 use tidewatch_limits as limits;
 use tidewatch_query::answer::{Answer, Row};
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::filters;
 use tidewatch_query::plans;
 use tidewatch_query::plans::Window;
 use tidewatch_query::time::Range;
-use tidewatch_runtime::background::HeartbeatGuard;
+use tidewatch_runtime::background::{Background, HeartbeatGuard};
 
 /// Processes queued projects until `stopped`.
-pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+pub async fn run(
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    background: Arc<Background>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let running = HeartbeatGuard(Heartbeat::new("symbols-again"));
     let heartbeat = &running.0;
-    app.process.background.add(heartbeat);
-    let starting = app.clone();
+    background.add(heartbeat);
+    let starting = ingest.clone();
     let build_missing = move || {
-        for project in starting.ingest.symbols.resymbolication.projects() {
-            if let Err(error) = starting.ingest.symbols.build_missing(project) {
+        for project in starting.symbols.resymbolication.projects() {
+            if let Err(error) = starting.symbols.build_missing(project) {
                 tracing::error!(%error, "symbol artifacts that are missing cannot be found: {error}");
             }
         }
@@ -58,12 +65,12 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     loop {
         heartbeat.idle();
         tokio::select! {
-            () = app.ingest.symbols.resymbolication.added() => {}
+            () = ingest.symbols.resymbolication.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        let marking = app.clone();
+        let marking = ingest.clone();
         let mark = move || {
-            if let Err(error) = marking.ingest.symbols.resymbolication.save() {
+            if let Err(error) = marking.symbols.resymbolication.save() {
                 tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
             }
         };
@@ -75,17 +82,18 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             () = tokio::time::sleep(limits::RESYMBOLICATE_PAUSE) => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        let (working, stop, beating) = (app.clone(), stopped.clone(), heartbeat.clone());
+        let (query, ingest) = (query.clone(), ingest.clone());
+        let (stop, beating) = (stopped.clone(), heartbeat.clone());
         let work = move || {
             // Artifacts of one upload are built one after another: one pass over the rows serves all of them.
-            working.ingest.symbols.builder.wait_until_idle();
+            ingest.symbols.builder.wait_until_idle();
             // Called before each batch of rows.
             let stop = || {
                 beating.beat();
                 *stop.borrow()
             };
-            for queued in working.ingest.symbols.resymbolication.take() {
-                process(&working, queued, &stop);
+            for queued in ingest.symbols.resymbolication.take() {
+                process(&query, &ingest, queued, &stop);
             }
             beating.idle();
         };
@@ -97,15 +105,15 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 
 /// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
 /// Blocks.
-fn process(app: &App, queued: QueuedProject, stop: &dyn Fn() -> bool) {
-    if let Some(project) = app.accounts.control.project_by_id(queued.project)
-        && let Err(error) = resolve_again(app, &project, stop)
+fn process(query: &QueryContext, ingest: &Ingest, queued: QueuedProject, stop: &dyn Fn() -> bool) {
+    if let Some(project) = query.projects.project_by_id(queued.project)
+        && let Err(error) = resolve_again(query, ingest, &project, stop)
     {
         tracing::error!(%error, "stack traces cannot be resolved again: {error}");
         return;
     }
     if !stop()
-        && let Err(error) = app.ingest.symbols.resymbolication.done(queued)
+        && let Err(error) = ingest.symbols.resymbolication.done(queued)
     {
         tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
     }
@@ -113,16 +121,21 @@ fn process(app: &App, queued: QueuedProject, stop: &dyn Fn() -> bool) {
 
 /// Resolves the raw stack traces of a project. Returns the number of changed exceptions. `stop` is polled before each
 /// batch of rows. Blocks.
-pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> Result<usize, StoreError> {
+pub fn resolve_again(
+    query: &QueryContext,
+    ingest: &Ingest,
+    project: &Project,
+    stop: &dyn Fn() -> bool,
+) -> Result<usize, StoreError> {
     let days = Duration::from_secs(limits::RESYMBOLICATE_DAYS * 24 * 60 * 60);
     let which = Rewrite {
         table: Table::Exceptions,
         project: project.number,
-        since_ns: app.process.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
+        since_ns: query.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
     };
     let mut changed = 0;
-    app.query.store.rewrite(which, stop, &mut |batch| {
-        let found = changes(app, project, batch)?;
+    query.store.rewrite(which, stop, &mut |batch| {
+        let found = changes(query, ingest, project, batch)?;
         changed += found.len();
         if found.is_empty() { Ok(None) } else { with_changes(batch, &found).map(Some) }
     })?;
@@ -139,7 +152,12 @@ struct Change {
     stack_trace: String,
 }
 
-fn changes(app: &App, project: &Project, batch: &RecordBatch) -> Result<Vec<Change>, StoreError> {
+fn changes(
+    query: &QueryContext,
+    ingest: &Ingest,
+    project: &Project,
+    batch: &RecordBatch,
+) -> Result<Vec<Change>, StoreError> {
     let answer = Answer::new(batch.clone());
     let arena = Bump::new();
     let mut slots = Vec::new();
@@ -153,13 +171,13 @@ fn changes(app: &App, project: &Project, batch: &RecordBatch) -> Result<Vec<Chan
     }
     let mut origins = HashMap::new();
     for rows in slots.chunks(limits::RESYMBOLICATE_SPANS) {
-        origins.extend(span_origins(app, project, rows.iter().map(|(_, row, _)| *row))?);
+        origins.extend(span_origins(query, project, rows.iter().map(|(_, row, _)| *row))?);
     }
     let mut changes = Vec::new();
     for (number, row, sent) in slots {
         let origin = origins.get(&span_of(row));
         let (old, old_type) = (row.text("stack_trace"), row.text("exception_type"));
-        let new = sent.resolved(app, project, origin, &arena);
+        let new = sent.resolved(ingest, project, origin, query.clock.now_ns(), &arena);
         let text = new.text.filter(|text| keeps_resolved_frames(old, sent.text.stack_trace, text));
         let exception_type = new.exception_type.as_deref().unwrap_or(old_type);
         let stack_trace = text.as_deref().unwrap_or(old);
@@ -197,7 +215,14 @@ impl<'a> Sent<'a> {
         Trace::read(self.text.stack_trace, &hints).is_some()
     }
 
-    fn resolved(&self, app: &App, project: &Project, origin: Option<&SpanOrigin>, arena: &'a Bump) -> Symbolic<'a> {
+    fn resolved(
+        &self,
+        ingest: &Ingest,
+        project: &Project,
+        origin: Option<&SpanOrigin>,
+        now_ns: i64,
+        arena: &'a Bump,
+    ) -> Symbolic<'a> {
         let copied = |text: &str| &*arena.alloc_str(text);
         let resource = origin.map(|origin| wire::decode_attributes(arena.alloc_slice_copy(&origin.resource), arena));
         let origin = Origin {
@@ -214,9 +239,8 @@ impl<'a> Sent<'a> {
             origin,
             attributes: Attributes(self.attributes),
         };
-        let now_ns = app.process.clock.now_ns();
         let resolved =
-            BuildHints::of(&raw).with_hints(|hints| app.ingest.symbols.resolve(project.id, raw.text, hints, now_ns));
+            BuildHints::of(&raw).with_hints(|hints| ingest.symbols.resolve(project.id, raw.text, hints, now_ns));
         resolved.map(|(resolved, _)| symbolic(resolved, &raw)).unwrap_or_default()
     }
 }
@@ -276,7 +300,7 @@ fn span_of(row: Row<'_>) -> (TraceId, SpanId) {
 
 /// Reads resource and scope of the spans of these rows, as far as they are stored.
 fn span_origins<'r>(
-    app: &App,
+    query: &QueryContext,
     project: &Project,
     rows: impl Iterator<Item = Row<'r>> + Clone,
 ) -> Result<HashMap<(TraceId, SpanId), SpanOrigin>, StoreError> {
@@ -293,11 +317,8 @@ fn span_origins<'r>(
     let columns = vec!["trace_id", "span_id", "resource", "scope"];
     let window = Window::first(2 * limits::RESYMBOLICATE_SPANS);
     let plan = plans::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
-    let answer = Answer::new(app.query.store.query(
-        &app.query.store.request_memory(),
-        &plan,
-        Instant::now() + limits::LIST_DEADLINE,
-    )?);
+    let answer =
+        Answer::new(query.store.query(&query.store.request_memory(), &plan, Instant::now() + limits::LIST_DEADLINE)?);
     let mut known: HashSet<Arc<[u8]>> = HashSet::new();
     let mut origins = HashMap::new();
     for row in answer.rows() {
@@ -308,8 +329,6 @@ fn span_origins<'r>(
     }
     Ok(origins)
 }
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 #[cfg(test)]
 mod tests {

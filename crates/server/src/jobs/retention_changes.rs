@@ -14,8 +14,9 @@ use parking_lot::Mutex;
 use tidewatch_store::days::day_of;
 use tokio::sync::watch;
 
-use crate::app::App;
+use crate::contexts::Ingest;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::retention::retention_of;
 
 /// The day and the deleted projects for which the journal was tidied. When they change, covered exports are removed
@@ -24,11 +25,11 @@ use tidewatch_query::retention::retention_of;
 pub struct TidiedFor(Mutex<Option<(i32, BTreeSet<u32>)>>);
 
 /// Applies changes every [`limits::RETENTION_PAUSE`] until `stopped`.
-pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+pub async fn run(query: Arc<QueryContext>, ingest: Arc<Ingest>, mut stopped: watch::Receiver<bool>) {
     let tidied = Arc::new(TidiedFor::default());
     loop {
-        let (applying, tidied) = (app.clone(), tidied.clone());
-        match tokio::task::spawn_blocking(move || apply(&applying, &tidied)).await {
+        let (query, ingest, tidied) = (query.clone(), ingest.clone(), tidied.clone());
+        match tokio::task::spawn_blocking(move || apply(&query, &ingest, &tidied)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!("deleted projects cannot be purged yet: {error:#}"),
             Err(error) => tracing::error!(%error, "purging deleted projects failed: {error}"),
@@ -41,20 +42,20 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 }
 
 /// Passes retention settings to the store, and removes uploads of deleted projects. Blocks.
-pub fn apply(app: &App, tidied: &TidiedFor) -> anyhow::Result<()> {
-    let store = &app.query.store;
+pub fn apply(query: &QueryContext, ingest: &Ingest, tidied: &TidiedFor) -> anyhow::Result<()> {
+    let store = &query.store;
     let purged = store.purged()?;
-    let retention = retention_of(&app.accounts.control, &purged);
-    let now = Some((day_of(app.process.clock.now_ns()), retention.deleted_projects.clone()));
+    let retention = retention_of(&query.projects, &purged);
+    let now = Some((day_of(query.clock.now_ns()), retention.deleted_projects.clone()));
     let before = std::mem::replace(&mut *tidied.0.lock(), now.clone());
-    app.ingest.durable_store.tidy_journal(before != now);
+    ingest.durable_store.tidy_journal(before != now);
     store.set_project_retention(retention);
     let delay_ns = i64::try_from(limits::PURGE_DELAY.as_nanos()).unwrap_or(i64::MAX);
-    for deleted in app.accounts.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
+    for deleted in query.projects.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
         if let Some(id) = deleted.id {
-            app.ingest.symbols.remove_all(id)?;
+            ingest.symbols.remove_all(id)?;
         }
-        let is_due = app.process.clock.now_ns().saturating_sub(deleted.deleted_ns) >= delay_ns;
+        let is_due = query.clock.now_ns().saturating_sub(deleted.deleted_ns) >= delay_ns;
         if is_due && !store.holds(deleted.number, Instant::now() + limits::PURGE_CHECK_MAX)? {
             store.set_purged(deleted.number)?;
             let project = deleted.number;

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
@@ -21,7 +22,7 @@ use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::plans;
-use tidewatch_query::time::{DAY, Range, SECOND};
+use tidewatch_query::time::Range;
 
 /// Usage of projects that have a quota.
 #[derive(Default)]
@@ -81,19 +82,19 @@ impl Quotas {
 
 impl Used {
     fn check(&mut self, quota: Quota, now_ns: i64) -> Result<(), Refused> {
-        let day = now_ns.div_euclid(DAY);
+        let day = now_ns.div_euclid(DAY_NS);
         if day != self.day {
             (self.day, self.bytes, self.records) = (day, 0, 0);
         }
         let is_full = |used: u64, most: u64| most > 0 && used >= most;
         if is_full(self.bytes, quota.bytes_a_day) || is_full(self.records, quota.records_a_day) {
-            let seconds = spread(seconds((day + 1) * DAY - now_ns));
+            let seconds = spread(seconds((day + 1) * DAY_NS - now_ns));
             let message = "the project has used up its quota of today";
             return Err(Refused::new(RejectReason::OverQuota, ExportError::OverQuota(message, seconds)));
         }
         if quota.records_a_second > 0 {
             let rate = quota.records_a_second as f64;
-            let since = now_ns.saturating_sub(self.at_ns).max(0) as f64 / SECOND as f64;
+            let since = now_ns.saturating_sub(self.at_ns).max(0) as f64 / SECOND_NS as f64;
             self.left = (self.left + since * rate).min(burst(quota));
             self.at_ns = now_ns;
             if self.left <= 0.0 {
@@ -120,13 +121,13 @@ fn spread(seconds: u64) -> u64 {
 }
 
 fn seconds(ns: i64) -> u64 {
-    (ns.max(0) as u64).div_ceil(SECOND as u64)
+    (ns.max(0) as u64).div_ceil(SECOND_NS as u64)
 }
 
 /// Today's accepted bytes and records, from the store's counts. `None`: the query failed.
 async fn stored(query: &Arc<QueryContext>, project: u32, now_ns: i64) -> Option<Used> {
-    let day = now_ns.div_euclid(DAY);
-    let range = Range { from: day * DAY, to: i64::MAX };
+    let day = now_ns.div_euclid(DAY_NS);
+    let range = Range { from: day * DAY_NS, to: i64::MAX };
     let (keys, aggregates) = (vec![Key::column("outcome")], vec![Function::Sum("count").named("count")]);
     let plan = plans::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
     let answer = Executor::within(query.clone(), limits::LIST_DEADLINE).run(plan).await.ok()?;
@@ -155,7 +156,7 @@ mod tests {
         }
     }
 
-    const NOON: i64 = 20_000 * DAY + DAY / 2;
+    const NOON: i64 = 20_000 * DAY_NS + DAY_NS / 2;
 
     fn used() -> Used {
         Used { day: 20_000, bytes: 0, records: 0, left: 20.0, at_ns: NOON }
@@ -178,7 +179,7 @@ mod tests {
                 assert!(first >= Some(NOON_TO_MIDNIGHT) && last <= Some(NOON_TO_MIDNIGHT + 15 * 60), "{waits:?}");
                 assert!(waits.len() > 9, "not all at once: {waits:?}");
             }
-            assert!(project.check(quota, NOON + DAY / 2).is_ok(), "the next day");
+            assert!(project.check(quota, NOON + DAY_NS / 2).is_ok(), "the next day");
             assert_eq!((project.bytes, project.records), (0, 0));
         }
     }
@@ -192,9 +193,9 @@ mod tests {
         let refused = project.check(quota, NOON).expect_err("ten records too many");
         let wait = retry_after(&refused).expect("it has a delay");
         assert!(refused.reason == RejectReason::OverRate && (5..=9).contains(&wait), "{wait}");
-        assert!(project.check(quota, NOON + 5 * SECOND).is_err(), "none is left");
-        assert!(project.check(quota, NOON + 6 * SECOND).is_ok());
-        assert!(project.check(quota, NOON - DAY / 4).is_ok(), "a clock that goes back takes nothing away");
+        assert!(project.check(quota, NOON + 5 * SECOND_NS).is_err(), "none is left");
+        assert!(project.check(quota, NOON + 6 * SECOND_NS).is_ok());
+        assert!(project.check(quota, NOON - DAY_NS / 4).is_ok(), "a clock that goes back takes nothing away");
     }
 
     #[test]

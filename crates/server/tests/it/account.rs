@@ -349,7 +349,7 @@ on_both! {
             password_hash: Some(bcrypt::hash("correct horse", 4).unwrap()),
             is_email_verified: false,
         };
-        app.accounts.control.create_user(&app.accounts.by_server(), &new).await.unwrap();
+        app.accounts.control.people.create_user(&app.accounts.by_server(), &new).await.unwrap();
         for (password, kind, expected) in [
             ("wrong horse", "$2b$", 401),
             ("correct horse", "$argon2id$", 200),
@@ -358,7 +358,7 @@ on_both! {
         ] {
             let login = json!({ "email": "old@example.com", "password": password });
             harness.api("POST", "/api/login", &login).await.expect(expected);
-            let stored = app.accounts.control.stored_user("old@example.com").await.unwrap().unwrap().password_hash.unwrap();
+            let stored = app.accounts.control.sign_in.stored_user("old@example.com").await.unwrap().unwrap().password_hash.unwrap();
             assert!(stored.starts_with(kind), "{stored}");
         }
     }
@@ -371,10 +371,10 @@ on_both! {
         harness.project("second").await;
         let app = harness.app();
         let by = app.accounts.by_server();
-        let stored = app.accounts.control.project_by_token(&project.token, by.at_ns).unwrap();
+        let stored = app.accounts.control.credentials.project_by_token(&project.token, by.at_ns).unwrap();
         let new = NewUser { email: "r@example.com".into(), name: "R".into(), password_hash: None, is_email_verified: true };
-        let user = app.accounts.control.create_user(&by, &new).await.unwrap();
-        app.accounts.control.add_member(&by, stored.organization_id, user.id, Role::Readonly).await.unwrap();
+        let user = app.accounts.control.people.create_user(&by, &new).await.unwrap();
+        app.accounts.control.people.add_member(&by, stored.organization_id, user.id, Role::Readonly).await.unwrap();
         let login = harness.login_of(&user).await;
         let tokens = async || {
             let list = harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(200).json();
@@ -382,7 +382,7 @@ on_both! {
         };
         let hidden = || ("read-only-hidden-token".to_owned(), false, "readonly".to_owned());
         assert_eq!(tokens().await, [hidden(), hidden()]);
-        app.accounts.control.set_project_role(&by, &stored, user.id, Some(Role::User)).await.unwrap();
+        app.accounts.control.people.set_project_role(&by, &stored, user.id, Some(Role::User)).await.unwrap();
         assert_eq!(tokens().await, [(project.token.clone(), true, "user".to_owned()), hidden()]);
     }
 }
@@ -391,7 +391,7 @@ on_both! {
 pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_accounts::User> {
     let app = harness.app();
     let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
-    app.accounts.control.create_user(&app.accounts.by_server(), &new).await.expect("a user")
+    app.accounts.control.people.create_user(&app.accounts.by_server(), &new).await.expect("a user")
 }
 
 on_both! {

@@ -65,34 +65,34 @@ on_both! {
         let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
         let tries = (0..20).map(|number| {
             let control = control.clone();
-            async move { control.register(&actor(), &account(&format!("u{number}"))).await.is_ok() }
+            async move { control.people.register(&actor(), &account(&format!("u{number}"))).await.is_ok() }
         });
         let won = concurrently(tries.collect()).await.into_iter().filter(|won| *won).count();
         assert_eq!(won, 1);
-        assert!(matches!(control.register(&actor(), &account("late")).await, Err(ControlError::OrganizationExists)));
+        assert!(matches!(control.people.register(&actor(), &account("late")).await, Err(ControlError::OrganizationExists)));
     }
 
     // No lost update: all twenty changes are stored and in the audit log.
     async fn twenty_concurrent_changes_are_all_stored_and_audited(database) {
         let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
-        let (user, project) = control.register(&actor(), &account("owner")).await.unwrap();
+        let (user, project) = control.people.register(&actor(), &account("owner")).await.unwrap();
         let changes = (0..20).map(|number| {
             let (control, project) = (control.clone(), project.clone());
             async move {
-                let user = control.create_user(&actor(), &person(&format!("u{}", number / 2))).await;
-                let token = control.rotate_token(&actor(), project.number, TokenKind::Runtime, GRACE).await.unwrap();
+                let user = control.people.create_user(&actor(), &person(&format!("u{}", number / 2))).await;
+                let token = control.credentials.rotate_token(&actor(), project.number, TokenKind::Runtime, GRACE).await.unwrap();
                 (user.is_ok(), token)
             }
         });
         let done = concurrently(changes.collect()).await;
         assert_eq!(done.iter().filter(|(made, _)| *made).count(), 10, "an address has one account");
-        let current = control.project_by_number(project.number).unwrap().token.clone();
+        let current = control.projects.project_by_number(project.number).unwrap().token.clone();
         let later = NOW + 24 * 60 * 60 * 1_000_000_000;
         let tokens: Vec<&String> = done.iter().map(|(_, token)| token).chain([&project.token]).collect();
-        let taken = |at| tokens.iter().filter(|token| control.project_by_token(token, at).is_some()).count();
+        let taken = |at| tokens.iter().filter(|token| control.credentials.project_by_token(token, at).is_some()).count();
         assert_eq!((taken(NOW), taken(later)), (2, 1), "the new token, and for its grace the one replaced last");
-        assert!(control.project_by_token(&current, later).is_some());
-        let lines = control.audit_log(project.organization_id, i64::MAX, 100).await.unwrap();
+        assert!(control.credentials.project_by_token(&current, later).is_some());
+        let lines = control.audit_log.of_organization(project.organization_id, i64::MAX, 100).await.unwrap();
         let rotations = lines.iter().filter(|line| line.action == "project.rotate_token").count();
         assert_eq!(rotations, 20);
         assert_eq!(lines.last().unwrap().user_id, Some(user.id), "the first line is the registration's own");
@@ -100,27 +100,27 @@ on_both! {
 
     async fn role_changes_take_effect_at_once(database) {
         let control = open(&database.location()).await.unwrap();
-        let (owner, project) = control.register(&actor(), &account("owner")).await.unwrap();
-        let user = control.create_user(&actor(), &person("member")).await.unwrap();
-        assert_eq!(control.role_in(user.id, &project), None);
-        control.add_member(&actor(), project.organization_id, user.id, Role::User).await.unwrap();
-        let again = control.add_member(&actor(), project.organization_id, user.id, Role::Admin).await;
+        let (owner, project) = control.people.register(&actor(), &account("owner")).await.unwrap();
+        let user = control.people.create_user(&actor(), &person("member")).await.unwrap();
+        assert_eq!(control.people.role_in(user.id, &project), None);
+        control.people.add_member(&actor(), project.organization_id, user.id, Role::User).await.unwrap();
+        let again = control.people.add_member(&actor(), project.organization_id, user.id, Role::Admin).await;
         assert!(matches!(again, Err(ControlError::MemberAlready)));
-        assert_eq!(control.role_in(user.id, &project), Some(Role::User));
+        assert_eq!(control.people.role_in(user.id, &project), Some(Role::User));
         for (who, there, expected) in [
             (user.id, Some(Role::Readonly), Role::Readonly),
             (user.id, None, Role::User),
             (owner.id, Some(Role::Readonly), Role::Owner),
         ] {
-            control.set_project_role(&actor(), &project, who, there).await.unwrap();
-            assert_eq!(control.role_in(who, &project), Some(expected), "{there:?}");
+            control.people.set_project_role(&actor(), &project, who, there).await.unwrap();
+            assert_eq!(control.people.role_in(who, &project), Some(expected), "{there:?}");
         }
-        control.decide_issues(&actor(), &project, &[1, 2], Some(Decision::Archived), &HashMap::new()).await.unwrap();
-        control.delete_project(&actor(), &project).await.unwrap();
-        assert!(control.project_by_token(&project.token, NOW).is_none());
-        assert!(control.projects_of(owner.id).is_empty());
-        assert!(matches!(control.delete_project(&actor(), &project).await, Err(ControlError::UnknownProject)));
-        let line = control.audit_log(project.organization_id, i64::MAX, 1).await.unwrap().remove(0);
+        control.projects.decide_issues(&actor(), &project, &[1, 2], Some(Decision::Archived), &HashMap::new()).await.unwrap();
+        control.projects.delete_project(&actor(), &project).await.unwrap();
+        assert!(control.credentials.project_by_token(&project.token, NOW).is_none());
+        assert!(control.projects.projects_of(owner.id).is_empty());
+        assert!(matches!(control.projects.delete_project(&actor(), &project).await, Err(ControlError::UnknownProject)));
+        let line = control.audit_log.of_organization(project.organization_id, i64::MAX, 1).await.unwrap().remove(0);
         assert_eq!((line.action.as_str(), line.address.as_str()), ("project.delete", "192.0.2.1"));
         assert_eq!(line.details, json!({ "name": "owner" }));
     }
@@ -153,7 +153,7 @@ async fn a_change_on_one_node_reaches_the_other() {
 async fn version_one(path: &Path) {
     let url = format!("sqlite://{}?mode=rwc", path.display());
     let mut old = SqliteConnection::connect(&url).await.expect("an old database");
-    sqlx::raw_sql(include_str!("../../../accounts/src/migrations/0001_accounts.sql"))
+    sqlx::raw_sql(include_str!("../../../accounts/src/database/migrations/0001_accounts.sql"))
         .execute(&mut old)
         .await
         .expect("an old database");
@@ -180,26 +180,29 @@ async fn a_data_directory_of_version_one_is_migrated_without_loss() {
     version_one(&path).await;
     for time in ["first", "second"] {
         let control = open(&Location::file(&path)).await.unwrap();
-        let project = control.project_by_token("old-token", NOW).expect(time);
+        let project = control.credentials.project_by_token("old-token", NOW).expect(time);
         assert_eq!((project.number, project.name.as_str(), project.framework.as_str()), (7, "shop", "gin"));
         assert_eq!((project.token.as_str(), project.upload_token.as_str()), ("old-token", "old-upload"));
         assert!(project.settings.ingest.keep_unmatched_roots);
         assert_eq!(project.settings.ingest.sample_rate, 0.5);
-        assert_eq!(control.project_by_upload_token("old-upload", NOW).map(|project| project.number), Some(7));
-        let membership = control.memberships(4).remove(0);
+        assert_eq!(
+            control.credentials.project_by_upload_token("old-upload", NOW).map(|project| project.number),
+            Some(7)
+        );
+        let membership = control.people.memberships(4).remove(0);
         assert_eq!((membership.role, membership.organization.timezone.as_str()), (Role::Owner, "Europe/Berlin"));
-        assert_eq!(control.stored_user("A@B.c").await.unwrap().unwrap().password_hash.as_deref(), Some("hash"));
+        assert_eq!(control.sign_in.stored_user("A@B.c").await.unwrap().unwrap().password_hash.as_deref(), Some("hash"));
         let archived = IssueDecision { decision: Decision::Archived, decided_ns: 9 };
-        assert_eq!(control.issue_decisions(7).await.unwrap(), [(255, archived)].into());
-        assert_eq!(control.slow_endpoint(7, "GET /").await.unwrap().unwrap().offset_ms, 250);
-        control.close().await;
+        assert_eq!(control.projects.issue_decisions(7).await.unwrap(), [(255, archived)].into());
+        assert_eq!(control.projects.slow_endpoint(7, "GET /").await.unwrap().unwrap().offset_ms, 250);
+        control.database().close().await;
     }
     let control = open(&Location::file(&path)).await.unwrap();
-    let project = control.project_by_token("old-token", NOW).unwrap();
+    let project = control.credentials.project_by_token("old-token", NOW).unwrap();
     let next = NewProject { organization_id: 3, name: "next".into(), framework: "gin".into() };
-    assert_eq!(control.create_project(&actor(), &next).await.unwrap().number, 8, "numbers go on");
-    control.delete_project(&actor(), &project).await.unwrap();
-    control.close().await;
+    assert_eq!(control.projects.create_project(&actor(), &next).await.unwrap().number, 8, "numbers go on");
+    control.projects.delete_project(&actor(), &project).await.unwrap();
+    control.database().close().await;
     let url = format!("sqlite://{}", path.display());
     let mut raw = SqliteConnection::connect(&url).await.unwrap();
     let dump =

@@ -59,7 +59,7 @@ on_both! {
                 mailed = Some(token.to_owned());
                 tidewatch_accounts::mail::templates::password_reset("https://tide.example.com", email, token)
             };
-            app.accounts.control.begin_reset(&by, email, mail).await.expect("a database");
+            app.accounts.control.sign_in.begin_reset(&by, email, mail).await.expect("a database");
             mailed
         };
         let first = request("owner@example.com", now - 59 * minute).await.expect("a mail");
@@ -67,11 +67,11 @@ on_both! {
         assert!(request("ada@example.com", now).await.is_some(), "another user");
         assert_eq!(request("nobody@example.com", now).await, None);
         // The token is valid for one hour.
-        assert!(app.accounts.control.reset_email(&first, now).await.expect("a database").is_some());
-        assert!(app.accounts.control.reset_email(&first, now + minute).await.expect("a database").is_none());
-        assert!(!app.accounts.control.finish_reset(&tidewatch_accounts::Actor { at_ns: now + minute, ..app.accounts.by_server() }, &first, "x", false).await.expect("a database"));
+        assert!(app.accounts.control.sign_in.reset_email(&first, now).await.expect("a database").is_some());
+        assert!(app.accounts.control.sign_in.reset_email(&first, now + minute).await.expect("a database").is_none());
+        assert!(!app.accounts.control.sign_in.finish_reset(&tidewatch_accounts::Actor { at_ns: now + minute, ..app.accounts.by_server() }, &first, "x", false).await.expect("a database"));
         assert!(request("owner@example.com", now + 2 * minute).await.is_some());
-        assert!(app.accounts.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
+        assert!(app.accounts.control.sign_in.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
     }
 }
 
@@ -87,7 +87,7 @@ on_both! {
             .map(|number| {
                 let (app, token) = (app.clone(), token.clone());
                 tokio::spawn(async move {
-                    app.accounts.control.finish_reset(&app.accounts.by_server(), &token, &format!("hash {number}"), false).await.expect("a database")
+                    app.accounts.control.sign_in.finish_reset(&app.accounts.by_server(), &token, &format!("hash {number}"), false).await.expect("a database")
                 })
             })
             .collect();

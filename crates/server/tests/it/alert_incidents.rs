@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tidewatch_alerts::channels::{AlertStatus, Notification, Severity};
 
+use tidewatch_domain::units::MINUTE_NS;
+
 use crate::engines::On;
 use crate::harness::{Harness, Project};
 use crate::mailbox::{Mailbox, member, organization};
@@ -14,7 +16,6 @@ use crate::requests::at;
 
 /// 2026-11-23T09:44:00Z.
 const NOW: i64 = 1_795_427_040_000_000_000;
-const MINUTE: i64 = 60_000_000_000;
 /// The default of the setting.
 const GRACE: Duration = Duration::from_secs(300);
 
@@ -61,7 +62,7 @@ impl Desk {
     }
 
     fn wait_minutes(&self, minutes: i64) {
-        self.clock.fetch_add(minutes * MINUTE, Ordering::SeqCst);
+        self.clock.fetch_add(minutes * MINUTE_NS, Ordering::SeqCst);
     }
 
     async fn list(&self) -> Vec<Value> {
@@ -92,7 +93,8 @@ impl Desk {
         while self
             .harness
             .app()
-            .alerts
+            .alerting
+            .rooms
             .incidents
             .has_ungrouped_notifications(self.clock.load(Ordering::SeqCst), GRACE)
             .await
@@ -167,10 +169,11 @@ on_both! {
         assert_eq!(incidents.len(), 1, "{incidents:#?}");
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
-        let announcer = tidewatch_server::alerts::announcer(desk.harness.app());
-        let incidents = &desk.harness.app().alerts.incidents;
-        let lease = ("another lease", "nobody");
-        let grouped = incidents.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
+        let announcer = desk.harness.app().alerting.announcer.clone();
+        let incidents = &desk.harness.app().alerting.rooms.incidents;
+        let grouped = incidents
+            .group_notifications("another lease", "nobody", &announcer, NOW, GRACE, |_, _, _| panic!("without the lease"))
+            .await;
         assert_eq!(grouped.expect("a database"), None);
     }
 

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::Harness;
+use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 
-const SECOND: i64 = 1_000_000_000;
-const DAY: i64 = 24 * 60 * 60 * SECOND;
+use crate::harness::Harness;
 
 on_both! {
     async fn an_organization_has_at_most_500_projects(database) {
@@ -34,7 +33,7 @@ on_both! {
     }
 
     async fn invitations_per_address_and_per_person_are_limited(database) {
-        let clock = Arc::new(AtomicI64::new(1_780_315_200 * SECOND));
+        let clock = Arc::new(AtomicI64::new(1_780_315_200 * SECOND_NS));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let projects = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
         let organization = projects[0]["organizationId"].as_i64().expect("an organization");
@@ -60,7 +59,7 @@ on_both! {
             invite(format!("person{number}@example.com")).await.expect(201);
         }
         invite("one-more@example.com".to_owned()).await.expect(429);
-        clock.fetch_add(DAY + 2 * SECOND, Ordering::Relaxed);
+        clock.fetch_add(DAY_NS + 2 * SECOND_NS, Ordering::Relaxed);
         let proof = json!({"password": "correct horse"});
         harness.api("POST", "/api/me/step-up", &proof).await.expect(200);
         invite("victim@example.com".to_owned()).await.expect(201);

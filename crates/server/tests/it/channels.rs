@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::hmac;
 use serde_json::{Value, json};
 use tidewatch_alerts::channels::{AlertStatus, Notification, SeriesPoint, Severity, Target};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_server::config::Config;
 
 use crate::client::Answer;
@@ -21,7 +22,6 @@ use crate::requests::at;
 const CHANNELS: &str = "/api/notification-channels";
 const SENTINEL: &str = "********";
 const NOW: i64 = 1_767_323_045_000_000_000;
-const MINUTE: i64 = 60_000_000_000;
 
 fn allowed(config: &mut Config) {
     config.allow_private_notification_targets = true;
@@ -49,9 +49,9 @@ async fn first(harness: &Harness, project: &Project) -> Value {
 }
 
 fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notification {
-    let project = harness.app().accounts.control.all_projects().remove(0);
+    let project = harness.app().accounts.control.projects.all_projects().remove(0);
     let at_ns = harness.app().process.clock.now_ns();
-    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE, value: minute as f64 };
+    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE_NS, value: minute as f64 };
     Notification {
         organization: project.organization_id,
         project: Some(project.number),
@@ -70,7 +70,7 @@ fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notifi
 
 async fn notify(harness: &Harness, subject: &str, status: AlertStatus, channel: i64) {
     let notification = notification(harness, subject, status);
-    harness.app().alerts.channels.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
+    harness.app().alerting.rooms.channels.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
@@ -109,8 +109,8 @@ on_both! {
         let path = format!("/{id}");
         let changed = call(&harness, &project, "PUT", &path, &json!({ "name": "Renamed", "config": config })).await;
         assert_eq!(changed.expect(200).json()["config"]["method"], "PUT");
-        let number = harness.app().accounts.control.all_projects()[0].number;
-        let stored = harness.app().alerts.channels.channel(number, id).await.expect("a channel");
+        let number = harness.app().accounts.control.projects.all_projects()[0].number;
+        let stored = harness.app().alerting.rooms.channels.channel(number, id).await.expect("a channel");
         let expected = json!({
             "url": "https://a.example/hook", "method": "PUT", "secret": "s3cret-1", "headers": { "X-Key": "s3cret-3" },
         });
@@ -216,11 +216,16 @@ async fn a_killed_server_delivers_with_the_same_id() {
     harness.crash().await;
     assert!(receiver.is_empty());
     // Killed with the message claimed by the process that ends: it is due when the lease has ended.
-    clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
-    let claimed =
-        harness.app().alerts.channels.claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10).await;
+    clock.fetch_add(2 * MINUTE_NS, Ordering::SeqCst);
+    let claimed = harness
+        .app()
+        .alerting
+        .rooms
+        .channels
+        .claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10)
+        .await;
     harness.crash().await;
-    clock.fetch_add(3 * MINUTE, Ordering::SeqCst);
+    clock.fetch_add(3 * MINUTE_NS, Ordering::SeqCst);
     let second_attempt = receiver.next().await;
     assert_eq!(second_attempt.header("webhook-id"), first_attempt.header("webhook-id"));
     assert_eq!(second_attempt.body, first_attempt.body);
@@ -257,7 +262,7 @@ async fn tests_say_what_failed_and_are_limited() {
         call(&harness, &project, "POST", &path, &Value::Null).await.expect(200);
     }
     call(&harness, &project, "POST", &path, &Value::Null).await.expect(429);
-    clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
+    clock.fetch_add(2 * MINUTE_NS, Ordering::SeqCst);
     call(&harness, &project, "POST", &path, &Value::Null).await.expect(200);
     let policy = create(&harness, &project, "escalation", &json!({ "policyId": 1 })).await;
     call(&harness, &project, "POST", &format!("/{policy}/test"), &Value::Null).await.expect(422);
@@ -418,7 +423,7 @@ async fn mails_have_the_picture_and_go_to_each_recipient_once() {
     notify(&harness, "again", AlertStatus::Firing, id).await;
     let failing = in_state(&harness, &project, "failing").await;
     assert!(text(&failing["lastError"]).contains("451"), "{failing}");
-    clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
+    clock.fetch_add(2 * MINUTE_NS, Ordering::SeqCst);
     let (ada, bob) = (mailbox.next().await, mailbox.next().await);
     assert_eq!((ada.to, bob.to), (vec!["ada@example.com".to_owned()], vec!["bob@example.com".to_owned()]));
     in_state(&harness, &project, "working").await;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::SECOND_NS;
+
 use crate::client::{self, Answer};
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 
 async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
     harness.api_as("", "POST", path, body).await
@@ -29,7 +30,7 @@ fn assert_error_code(answer: Answer, word: &str) {
 on_both! {
     async fn a_device_signs_in(database) {
         let clock = Arc::new(AtomicI64::new(START));
-        let at = |seconds: i64| clock.store(START + seconds * SECOND, Ordering::Relaxed);
+        let at = |seconds: i64| clock.store(START + seconds * SECOND_NS, Ordering::Relaxed);
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         assert_error_code(post(&harness, "/api/auth/device/authorize", &json!({ "client_id": "evil" })).await, "invalid_client");
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -88,7 +89,7 @@ on_both! {
         let (denied, late) = (begin().await, begin().await);
         harness.api("POST", "/api/device/deny", &json!({ "user_code": denied["user_code"] })).await.expect(200);
         assert_error_code(poll(&harness, &text(&denied["device_code"])).await, "access_denied");
-        clock.store(START + 600 * SECOND, Ordering::Relaxed);
+        clock.store(START + 600 * SECOND_NS, Ordering::Relaxed);
         assert_error_code(poll(&harness, &text(&late["device_code"])).await, "expired_token");
         let path = format!("/api/device?user_code={}", text(&late["user_code"]));
         harness.api("GET", &path, &Value::Null).await.expect(410);
@@ -128,7 +129,7 @@ on_both! {
     // WIRE 5.4: tokens rotate, a replay within 30 s returns the same set, a later one revokes the family.
     async fn refresh_tokens_rotate_and_a_replay_ends_the_family(database) {
         let clock = Arc::new(AtomicI64::new(START));
-        let at = |seconds: i64| clock.store(START + seconds * SECOND, Ordering::Relaxed);
+        let at = |seconds: i64| clock.store(START + seconds * SECOND_NS, Ordering::Relaxed);
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let (_, first) = signed_in(&harness).await;
         at(1000);
@@ -194,7 +195,7 @@ on_both! {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..20 {
             let (app, by, token) = (app.clone(), by.clone(), token.clone());
-            tasks.spawn(async move { app.accounts.control.refresh_grant(&by, &token, None, None).await.unwrap().refresh_token });
+            tasks.spawn(async move { app.accounts.control.credentials.refresh_grant(&by, &token, None, None).await.unwrap().refresh_token });
         }
         let given: std::collections::BTreeSet<String> = tasks.join_all().await.into_iter().collect();
         assert_eq!(given.len(), 1, "one successor for all");

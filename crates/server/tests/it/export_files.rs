@@ -17,6 +17,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, RequestKind};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::rules::profile_stack;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_domain::wire;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
@@ -39,7 +40,6 @@ use tidewatch_store::tables::Table;
 
 /// 2026-11-19, 12:00 UTC.
 const NOON: i64 = 1_795_089_600_000_000_000;
-const HOUR: i64 = 3_600_000_000_000;
 const FIRST: Uuid = Uuid::from_u128(0x1111_2222);
 
 fn deadline() -> Instant {
@@ -129,7 +129,7 @@ fn lake(folder: &std::path::Path, seed: u64, rounds: usize) -> Lake {
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
     let (mut generator, mut body, mut position) = (Generator::new(seed), Vec::new(), 0);
     for round in 0..rounds {
-        let period = Period { from_ns: (NOON + round as i64 * 7 * HOUR) as u64, length_ns: HOUR as u64 };
+        let period = Period { from_ns: (NOON + round as i64 * 7 * HOUR_NS) as u64, length_ns: HOUR_NS as u64 };
         for (kind, count) in [(Kind::Rich, 400), (Kind::Lean, 20), (Kind::Logs, 60), (Kind::Points, 150)] {
             position += 1;
             generator.request(kind, count, period, &mut body);
@@ -148,7 +148,7 @@ fn lake(folder: &std::path::Path, seed: u64, rounds: usize) -> Lake {
         }
     }
     if seed.is_multiple_of(3) {
-        lake.merge(NOON + 96 * HOUR).expect("the disk takes it");
+        lake.merge(NOON + 96 * HOUR_NS).expect("the disk takes it");
     }
     lake
 }
@@ -357,7 +357,7 @@ proptest! {
             let count = check(&lake, &all);
             prop_assert!(count > 0 || matches!(table, Table::AiTraces | Table::Exceptions | Table::Tasks), "{}", table.name());
             // Each row is before or after the cut, and of one project.
-            let moment = NOON + cut * HOUR;
+            let moment = NOON + cut * HOUR_NS;
             let before = check(&lake, &plan(table, vec![0, 1, 2], Range { to: moment, ..Range::ALL }));
             let after = check(&lake, &plan(table, vec![0, 1, 2], Range { from: moment, ..Range::ALL }));
             prop_assert_eq!(before + after, count);
@@ -379,10 +379,10 @@ fn an_export_is_a_snapshot() {
         Export::start(cursor, Table::Spans, Format::Ndjson, ProjectIds::new([(1, FIRST)])).expect("it begins");
     let mut file = export.next(&lake.request_memory(), deadline()).expect("a piece").expect("there is one");
     let (mut generator, mut body) = (Generator::new(99), Vec::new());
-    generator.request(Kind::Rich, 100, Period { from_ns: NOON as u64, length_ns: HOUR as u64 }, &mut body);
+    generator.request(Kind::Rich, 100, Period { from_ns: NOON as u64, length_ns: HOUR_NS as u64 }, &mut body);
     apply(&lake, Kind::Rich, Encoding::Protobuf, &body, 1000, 1);
     lake.flush().expect("the disk takes it");
-    lake.merge(NOON + 96 * HOUR).expect("the disk takes it");
+    lake.merge(NOON + 96 * HOUR_NS).expect("the disk takes it");
     assert!(stored(&lake, &plan).len() > before.len());
     while let Some(bytes) = export.next(&lake.request_memory(), deadline()).expect("it goes on") {
         file.extend(bytes);

@@ -185,8 +185,8 @@ impl Harness {
         let by = app.accounts.by_server();
         let email = "stranger@example.com".to_owned();
         let new = NewUser { email, name: "Stranger".to_owned(), password_hash: None, is_email_verified: true };
-        let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
-        app.accounts.control.create_organization(&by, "Other", "UTC", user.id).await.expect("an organization");
+        let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
+        app.accounts.control.people.create_organization(&by, "Other", "UTC", user.id).await.expect("an organization");
         self.login_of(&user).await
     }
 
@@ -194,7 +194,7 @@ impl Harness {
     pub async fn login_of(&self, user: &User) -> String {
         let app = self.app();
         let by = Actor { user_id: Some(user.id), name: user.email.clone(), ..app.accounts.by_server() };
-        let begun = app.accounts.control.begin_session(&by, user, by.at_ns).await.expect("a session");
+        let begun = app.accounts.control.sign_in.begin_session(&by, user, by.at_ns).await.expect("a session");
         app.accounts.logins.issue(user, begun.id, by.at_ns).expect("a login")
     }
 

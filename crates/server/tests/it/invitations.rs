@@ -78,7 +78,7 @@ on_both! {
         let by = app.accounts.by_server();
         let account = async |email: &str| {
             let new = NewUser { email: email.into(), name: "A".into(), password_hash: None, is_email_verified: false };
-            let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
+            let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
             harness.login_of(&user).await
         };
         let (ada, eve) = (account("ada@example.com").await, account("eve@example.com").await);
@@ -109,7 +109,7 @@ on_both! {
             .map(|_| {
                 let (app, token) = (app.clone(), token.clone());
                 tokio::spawn(async move {
-                    app.accounts.control.accept_as_new(&app.accounts.by_server(), &token, "Ada", "a hash").await.is_ok()
+                    app.accounts.control.people.accept_as_new(&app.accounts.by_server(), &token, "Ada", "a hash").await.is_ok()
                 })
             })
             .collect();
@@ -118,7 +118,7 @@ on_both! {
             accepted += usize::from(task.await.expect("no panic"));
         }
         assert_eq!(accepted, 1);
-        assert_eq!(app.accounts.control.members(organization).await.expect("members").len(), 2);
+        assert_eq!(app.accounts.control.people.members(organization).await.expect("members").len(), 2);
     }
 }
 
@@ -137,7 +137,7 @@ on_both! {
         let app = harness.app().clone();
         let by = app.accounts.by_server();
         let new = NewUser { email: "eve@example.com".into(), name: "E".into(), password_hash: None, is_email_verified: true };
-        let eve = app.accounts.control.create_user(&by, &new).await.expect("a user");
+        let eve = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
         let login = harness.login_of(&eve).await;
         let made = json!({"name": "Evil", "role": "owner", "id": first, "organizationId": first});
         let own = harness.api_as(&login, "POST", "/api/organizations", &made).await.expect(201).json()["id"].clone();
@@ -149,8 +149,8 @@ on_both! {
         }
         // An owner cannot assign a role in another organization's project to a member of their own.
         let bob = NewUser { email: "bob@example.com".into(), name: "B".into(), password_hash: None, is_email_verified: true };
-        let bob = app.accounts.control.create_user(&by, &bob).await.expect("a user");
-        app.accounts.control.add_member(&by, own.as_i64().expect("an id"), bob.id, Role::User).await.expect("a member");
+        let bob = app.accounts.control.people.create_user(&by, &bob).await.expect("a user");
+        app.accounts.control.people.add_member(&by, own.as_i64().expect("an id"), bob.id, Role::User).await.expect("a member");
         let roles = json!({"projectRoles": [{"projectId": project.id, "role": "user"}]});
         let place = format!("/api/organizations/{own}/members/{}/project-roles", bob.id);
         harness.api_as(&login, "PUT", &place, &roles).await.expect(404);

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::SECOND_NS;
+
 use crate::harness::{Harness, Project, text};
 use crate::requests::{Made, at, column, export, request};
 
 const LIST: &str = "/api/exception-stack-traces";
 /// 2026-06-01T12:00:00Z, the time of second 0 of `request`.
 const NOON_NS: i64 = 1_780_315_200_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 const HOUR: i64 = 3600;
 
 /// A failed request with an exception of this type, `second` seconds after noon.
@@ -54,7 +55,7 @@ fn listed(types: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 async fn started(second: i64) -> (Arc<AtomicI64>, Harness, Project) {
-    let clock = Arc::new(AtomicI64::new(NOON_NS + second * SECOND));
+    let clock = Arc::new(AtomicI64::new(NOON_NS + second * SECOND_NS));
     let (harness, project) = Harness::with_project_at(&clock).await;
     (clock, harness, project)
 }
@@ -69,7 +70,7 @@ async fn a_resolved_issue_is_hidden_until_it_regresses() {
     let resolved = json!({ "states": ["resolved"] });
     assert_eq!(states(&harness, &project, resolved.clone()).await, listed(&[("A", "resolved"), ("B", "resolved")]));
 
-    clock.store(NOON_NS + 60 * SECOND, Ordering::SeqCst);
+    clock.store(NOON_NS + 60 * SECOND_NS, Ordering::SeqCst);
     // An occurrence from before the resolution that arrives late is no regression.
     harness.send(&project, &[failed(4, "A", 30), failed(5, "B", 5)]).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[("A", "regressed"), ("C", "open")]));
@@ -103,7 +104,7 @@ async fn an_issue_resolved_in_the_next_version_regresses_in_a_later_version() {
     {}
     let a = hash_of(&harness, &project, "A").await;
     set(&harness, &project, &[&a], "resolved_in_next_version", json!({})).await;
-    clock.store(NOON_NS + HOUR * SECOND, Ordering::SeqCst);
+    clock.store(NOON_NS + HOUR * SECOND_NS, Ordering::SeqCst);
     send_version(&harness, &project, "1.0", failed(3, "A", 20)).await;
     send_version(&harness, &project, "1.1", failed(4, "A", 21)).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[]));
@@ -119,7 +120,7 @@ async fn an_issue_resolved_in_the_next_version_regresses_in_a_later_version() {
     set(&harness, &project, &[&a], "resolved_in_next_version", json!({})).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[]));
     // An occurrence without a version may be of a later one.
-    clock.store(NOON_NS + 2 * HOUR * SECOND, Ordering::SeqCst);
+    clock.store(NOON_NS + 2 * HOUR * SECOND_NS, Ordering::SeqCst);
     harness.send(&project, &[failed(7, "A", HOUR + 1)]).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[("A", "regressed")]));
 }
@@ -140,12 +141,12 @@ async fn a_mute_ends_at_its_time_or_count() {
         &list["data"].as_array().unwrap().iter().find(|row| row["exceptionType"] == "C").unwrap()["decision"];
     assert_eq!((&decision["untilTime"], &decision["untilCount"]), (&json!("2026-06-01T13:00:00Z"), &json!(9)));
 
-    clock.store(NOON_NS + 30 * SECOND, Ordering::SeqCst);
+    clock.store(NOON_NS + 30 * SECOND_NS, Ordering::SeqCst);
     harness.send(&project, &[failed(4, "A", 20), failed(5, "B", 20)]).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[]), "one occurrence of two");
     harness.send(&project, &[failed(6, "A", 21), failed(7, "B", 21)]).await;
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[("B", "open")]));
-    clock.store(NOON_NS + HOUR * SECOND, Ordering::SeqCst);
+    clock.store(NOON_NS + HOUR * SECOND_NS, Ordering::SeqCst);
     assert_eq!(states(&harness, &project, json!({})).await, listed(&[("A", "open"), ("B", "open"), ("C", "open")]));
 
     for (body, status) in [

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tidewatch_bench::demo::incident::{Effect, Incident, Question, Subject};
 use tidewatch_bench::demo::traffic::{History, Traffic};
+use tidewatch_domain::units;
 
 use crate::harness::{Harness, Project};
 
@@ -21,7 +22,7 @@ const JUDGED: [Incident; 4] = [Incident::Release, Incident::Canary, Incident::Zo
 const NOW_NS: i64 = 1_795_000_000_000_000_000;
 /// Between the ends of two seeds: another time of day.
 const SEED_STEP_NS: i64 = 25_500_000_000_000;
-const MINUTE_NS: i128 = 60_000_000_000;
+const MINUTE_NS: i128 = units::MINUTE_NS as i128;
 /// Largest distance of `since` from the planted time.
 const SINCE_MINUTES: i128 = 10;
 const RETRY_AFTER: std::time::Duration = std::time::Duration::from_millis(50);

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units;
+
 use crate::harness::{Harness, Project, text};
 use crate::requests::{NOON_NS, column};
 
@@ -37,7 +39,7 @@ fn bodies(answer: &Value, side: &str) -> Vec<String> {
     column(&json!({ "data": answer[side] }), "body").into_iter().map(text).collect()
 }
 
-const HOUR: u64 = 3_600_000_000_000;
+const HOUR: u64 = units::HOUR_NS as u64;
 
 #[tokio::test]
 async fn the_records_around_one_are_of_its_service_and_instance() {

@@ -1,12 +1,13 @@
 //! Patterns of logs, and fields of JSON bodies, over HTTP. Rules: `domain/patterns`, `domain/rules/body_field.rs`.
 
 use serde_json::{Value, json};
+use tidewatch_domain::units;
 use tidewatch_limits as limits;
 
 use crate::harness::{Harness, Project, text};
 use crate::requests::{NOON_NS, column, resource};
 
-const SECOND: u64 = 1_000_000_000;
+const SECOND: u64 = units::SECOND_NS as u64;
 
 async fn send(harness: &Harness, project: &Project, service: &str, bodies: &[(u64, u64, String)]) {
     let record = |(second, severity, body): &(u64, u64, String)| {

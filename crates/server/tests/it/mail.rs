@@ -18,22 +18,22 @@ on_both! {
         harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);
         // The mailer has received 451 and waits.
         let app = harness.app().clone();
-        while app.accounts.control.mail_waiting().await.expect("a database").1.is_empty() {
+        while app.accounts.control.outbox.mail_waiting().await.expect("a database").1.is_empty() {
             tokio::task::yield_now().await;
         }
         assert_eq!(mailbox.refused_busy.load(Ordering::SeqCst), 1);
-        let (waiting, error) = app.accounts.control.mail_waiting().await.expect("a database");
+        let (waiting, error) = app.accounts.control.outbox.mail_waiting().await.expect("a database");
         assert_eq!(waiting, 1);
         assert!(error.contains("451") || error.contains("come back later"), "{error}");
         assert!(mailbox.is_empty());
         // The test makes the next attempt due at once.
-        let claimed = app.accounts.control.claim_mail(app.process.clock.now_ns() + 11_000_000_000, 0, 10).await.expect("a database");
+        let claimed = app.accounts.control.outbox.claim_mail(app.process.clock.now_ns() + 11_000_000_000, 0, 10).await.expect("a database");
         assert_eq!((claimed.len(), claimed[0].tries), (1, 1));
-        app.accounts.control.defer_mail(claimed[0].id, "again", app.process.clock.now_ns()).await.expect("a database");
+        app.accounts.control.outbox.defer_mail(claimed[0].id, "again", app.process.clock.now_ns()).await.expect("a database");
         app.accounts.mailer.wake();
         let mail = mailbox.next().await;
         assert_eq!((mail.from.as_str(), mail.to.as_slice()), ("tidewatch@example.com", &["ada@example.com".to_owned()][..]));
-        while app.accounts.control.mail_waiting().await.expect("a database").0 > 0 {
+        while app.accounts.control.outbox.mail_waiting().await.expect("a database").0 > 0 {
             tokio::task::yield_now().await;
         }
         assert!(mailbox.is_empty(), "once");
@@ -53,15 +53,15 @@ on_both! {
         harness.register().await;
         let path = format!("/api/organizations/{}/invitations", organization(&harness).await);
         harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);
-        while harness.app().accounts.control.mail_waiting().await.expect("a database").1.is_empty() {
+        while harness.app().accounts.control.outbox.mail_waiting().await.expect("a database").1.is_empty() {
             tokio::task::yield_now().await;
         }
         harness.change(move |config| send_to(config, address));
         harness.restart().await;
         // The next attempt is due in some seconds; the test makes it due at once.
         let app = harness.app().clone();
-        for one in app.accounts.control.claim_mail(app.process.clock.now_ns() + 60_000_000_000, 0, 10).await.expect("a database") {
-            app.accounts.control.defer_mail(one.id, "again", app.process.clock.now_ns()).await.expect("a database");
+        for one in app.accounts.control.outbox.claim_mail(app.process.clock.now_ns() + 60_000_000_000, 0, 10).await.expect("a database") {
+            app.accounts.control.outbox.defer_mail(one.id, "again", app.process.clock.now_ns()).await.expect("a database");
         }
         app.accounts.mailer.wake();
         assert_eq!(mailbox.next().await.to, ["ada@example.com"]);
@@ -86,7 +86,7 @@ on_both! {
         // A stored name with a line break adds no header.
         let app = harness.app().clone();
         let change = tidewatch_accounts::Profile { name: Some("a\r\nBcc: eve@example.com".into()), ..Default::default() };
-        app.accounts.control.change_profile(&app.accounts.by_server(), 1, &change).await.expect("a database");
+        app.accounts.control.people.change_profile(&app.accounts.by_server(), 1, &change).await.expect("a database");
         let path = format!("/api/organizations/{organization}/invitations");
         harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);
         let mail = mailbox.next().await;

@@ -21,6 +21,7 @@ mod channels;
 mod child_conditions;
 mod client;
 mod compare;
+mod config_types;
 mod configuration;
 mod connections;
 mod content_flags;

@@ -7,7 +7,7 @@ use crate::mailbox::{Mailbox, member, organization};
 
 on_both! {
     // WIRE 5.3: owner immutable, only the owner promotes to admin, nobody changes self. The whole table is in
-    // `control/member_rules.rs`.
+    // `accounts/people/member_rules.rs`.
     async fn roles_change_and_members_leave(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;

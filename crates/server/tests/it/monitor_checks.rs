@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use simple_dns::rdata::{A, RData, TXT};
 use simple_dns::{CLASS, Packet, PacketFlag, QTYPE, RCODE, ResourceRecord, TYPE};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_server::listen::tls::Tls;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -206,7 +207,7 @@ async fn the_end_of_a_certificate_is_read() {
     for id in &ids {
         world.results_at_least(*id, 1).await;
     }
-    let monitors = world.harness.app().alerts.monitors.clone();
+    let monitors = world.harness.app().alerting.rooms.monitors.clone();
     let latest = async |id: i64| monitors.latest_monitor_results(id, 1).await.expect("results").remove(0);
     let moved = async |to_ns: i64| {
         world.clock.store(to_ns, Ordering::SeqCst);
@@ -223,7 +224,6 @@ async fn the_end_of_a_certificate_is_read() {
         }
         reasons
     };
-    const DAY_NS: i64 = 86_400_000_000_000;
     let soon = format!("the certificate expires in 9 days, at {EXPIRES}; 10 are required");
     assert_eq!(moved(EXPIRES_NS - 9 * DAY_NS - 1).await, [String::new(), soon.clone(), soon, String::new()]);
     let expired = format!("the certificate has expired at {EXPIRES}");

@@ -150,8 +150,8 @@ impl World {
     }
 
     fn stored_project(&self) -> Arc<tidewatch_accounts::Project> {
-        let control = &self.harness.app().accounts.control;
-        control.project_by_token(&self.project.token, self.clock.load(Ordering::SeqCst)).expect("the project")
+        let credentials = &self.harness.app().accounts.control.credentials;
+        credentials.project_by_token(&self.project.token, self.clock.load(Ordering::SeqCst)).expect("the project")
     }
 
     /// Adds a channel that takes no message, and a rule for monitors.

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::{Actor, Control, NewAccount};
-use tidewatch_alerts::monitors::rules::Rules;
-use tidewatch_alerts::monitors::{Lease, MonitorSlot, Monitors, NewMonitor};
-use tidewatch_server::alerts::monitors::unmeasured;
+use tidewatch_alerts::monitors::{Lease, MonitorResult, MonitorSlot, Monitors, NewMonitor};
 
 use crate::engines::On;
 use crate::harness::Harness;
@@ -61,12 +59,12 @@ on_both! {
         assert_eq!(series["days"], json!([{ "bucket": "2026-06-01T00:00:00Z", "total": 5, "up": 2, "missed": 0 }]));
         let total: i64 = series["points"].as_array().unwrap().iter().map(|point| point["total"].as_i64().unwrap()).sum();
         assert_eq!(total, 5);
-        let days = world.harness.app().alerts.monitors.monitor_days(&[id], 0, i64::MAX).await.expect("days");
+        let days = world.harness.app().alerting.rooms.monitors.monitor_days(&[id], 0, i64::MAX).await.expect("days");
         assert_eq!((days[&id][0].total, days[&id][0].up), (5, 2));
-        let states = world.harness.app().alerts.monitors.monitor_states(&[id, 999_999]).await.expect("states");
+        let states = world.harness.app().alerting.rooms.monitors.monitor_states(&[id, 999_999]).await.expect("states");
         assert_eq!((states.len(), states[0].name.as_str()), (1, "Shop"));
         let organization = organization(&world.harness).await;
-        let all = world.harness.app().alerts.monitors.monitors_of_organization(organization).await.expect("monitors");
+        let all = world.harness.app().alerting.rooms.monitors.monitors_of_organization(organization).await.expect("monitors");
         assert_eq!(all, states);
 
         let overview = at("/api/synthetics/overview", &world.project);
@@ -144,15 +142,15 @@ on_both! {
         let lease = |holder| Lease { name: "monitors", holder };
         assert!(first.database().take_lease("monitors", "one", NOW, NOW + 60).await.expect("a lease"));
         assert!(!second.database().take_lease("monitors", "other", NOW, NOW + 60).await.expect("a lease"));
-        let down = unmeasured(NOW, tidewatch_alerts::monitors::MonitorOutcome::Down, "no".into());
+        let down = MonitorResult::unmeasured(NOW, tidewatch_alerts::monitors::MonitorOutcome::Down, "no".into());
         let slot = |holder, slot_ns| MonitorSlot { lease: lease(holder), slot_ns, missed: Vec::new() };
-        assert!(!other.record_monitor_result(id, &down, Some(&slot("other", 1)), &Rules).await.expect("no error"));
-        assert!(one.record_monitor_result(id, &down, Some(&slot("one", 1)), &Rules).await.expect("no error"));
-        assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 1)), &Rules).await.expect("no error"));
+        assert!(!other.record_monitor_result(id, &down, Some(&slot("other", 1))).await.expect("no error"));
+        assert!(one.record_monitor_result(id, &down, Some(&slot("one", 1))).await.expect("no error"));
+        assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 1))).await.expect("no error"));
         // The other node continues after the lease, and the first one's late result is not stored.
         assert!(second.database().take_lease("monitors", "other", NOW + 61, NOW + 120).await.expect("a lease"));
-        assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 2)), &Rules).await.expect("no error"));
-        assert!(other.record_monitor_result(id, &down, Some(&slot("other", 2)), &Rules).await.expect("no error"));
+        assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 2))).await.expect("no error"));
+        assert!(other.record_monitor_result(id, &down, Some(&slot("other", 2))).await.expect("no error"));
         assert_eq!(one.latest_monitor_results(id, 10).await.expect("results").len(), 2);
         assert_eq!(one.monitor_transitions(id, 0).await.expect("changes").len(), 1);
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
@@ -15,8 +16,6 @@ use crate::requests::{NOON_NS, at};
 const SESSION: &str = "4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
 const OTHER: &str = "5b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
 const TRACE: &str = "0b6f7d0e-6f5e-4a53-9f3e-1a2b3c4d5e6f";
-const MINUTE_NS: i64 = 60_000_000_000;
-const DAY_NS: i64 = 24 * 60 * MINUTE_NS;
 
 /// A server whose clock is at 12:01 of the day of the reports, and moves with the returned number.
 async fn start() -> (Harness, Project, Arc<AtomicI64>) {

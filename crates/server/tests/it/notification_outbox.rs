@@ -10,10 +10,10 @@ use tidewatch_accounts::{Actor, Control, NewAccount, Project};
 use tidewatch_alerts::channels::{
     AlertStatus, Channels, ClaimedMessage, FailedAttempt, Notification, Severity, Target,
 };
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::engines::On;
 
-const MINUTE: i64 = 60_000_000_000;
 const NOW: i64 = 1_767_323_045_000_000_000;
 
 struct Outbox {
@@ -33,8 +33,8 @@ impl Outbox {
             project_name: "first".to_owned(),
             framework: "opentelemetry".to_owned(),
         };
-        control.register(&actor(), &account).await.expect("an account");
-        let project = control.all_projects().remove(0);
+        control.people.register(&actor(), &account).await.expect("an account");
+        let project = control.projects.all_projects().remove(0);
         Outbox { channels: Channels::new(control.database()), project }
     }
 
@@ -97,26 +97,26 @@ on_both! {
         let (channel_type, config) = claimed.target.clone().expect("a target");
         assert_eq!((channel_type.as_str(), &config["secret"]), ("webhook", &json!("s3cret")));
         // Other nodes leave it alone while the lease lasts, which can be extended.
-        assert_eq!(outbox.claim(NOW + MINUTE).await, []);
-        outbox.channels.lease_notifications(std::slice::from_ref(&claimed), NOW + 4 * MINUTE).await.expect("a lease");
-        assert_eq!(outbox.claim(NOW + 3 * MINUTE).await, []);
+        assert_eq!(outbox.claim(NOW + MINUTE_NS).await, []);
+        outbox.channels.lease_notifications(std::slice::from_ref(&claimed), NOW + 4 * MINUTE_NS).await.expect("a lease");
+        assert_eq!(outbox.claim(NOW + 3 * MINUTE_NS).await, []);
         // Killed before or after sending: the same id after the lease, also when others have arrived.
         for _ in 0..50 {
             outbox.queue("later", &[Target::Channel(channel)]).await;
         }
-        let again = outbox.claim(NOW + 5 * MINUTE).await;
+        let again = outbox.claim(NOW + 5 * MINUTE_NS).await;
         assert_eq!((again[0].key.as_str(), subjects(&again[0])), (claimed.key.as_str(), vec!["first"]));
         // A message that a stop gives back is due at once.
         outbox.channels.lease_notifications(&again, 0).await.expect("a lease");
-        let again = outbox.claim(NOW + 5 * MINUTE).await;
+        let again = outbox.claim(NOW + 5 * MINUTE_NS).await;
         assert_eq!(again[0].key, claimed.key);
         // Sent and marked: never again.
         for message in &again {
-            outbox.channels.mark_notification_sent(message, "", NOW + 5 * MINUTE).await.expect("marked");
+            outbox.channels.mark_notification_sent(message, "", NOW + 5 * MINUTE_NS).await.expect("marked");
         }
-        assert_eq!(outbox.claim(NOW + 500 * MINUTE).await, []);
+        assert_eq!(outbox.claim(NOW + 500 * MINUTE_NS).await, []);
         let channel = outbox.channels.channel(outbox.project.number, channel).await.expect("a channel");
-        assert_eq!((channel.sent_ns, channel.failing_since_ns, channel.waiting), (Some(NOW + 5 * MINUTE), None, 0));
+        assert_eq!((channel.sent_ns, channel.failing_since_ns, channel.waiting), (Some(NOW + 5 * MINUTE_NS), None, 0));
     }
 
     async fn five_attempts_then_another_channel_is_notified(database) {
@@ -129,8 +129,8 @@ on_both! {
             let message = outbox.one(at_ns).await;
             assert_eq!(message.tries, attempt as i64);
             assert!(!outbox.fail(&message, at_ns).await);
-            assert_eq!(outbox.claim(at_ns + delay * MINUTE - 1).await, []);
-            at_ns += delay * MINUTE;
+            assert_eq!(outbox.claim(at_ns + delay * MINUTE_NS - 1).await, []);
+            at_ns += delay * MINUTE_NS;
         }
         let state = outbox.channels.channel(outbox.project.number, broken).await.expect("a channel");
         assert_eq!((state.failing_since_ns, state.error.as_str(), state.waiting), (Some(NOW), "it is down", 1));
@@ -168,12 +168,12 @@ on_both! {
         for number in 10..40 {
             outbox.queue(&format!("{number}"), &[Target::Channel(channel)]).await;
         }
-        assert_eq!(outbox.claim(NOW + MINUTE / 2).await, [], "the rate of the channel");
-        let digest = outbox.one(NOW + MINUTE).await;
+        assert_eq!(outbox.claim(NOW + MINUTE_NS / 2).await, [], "the rate of the channel");
+        let digest = outbox.one(NOW + MINUTE_NS).await;
         assert_eq!(digest.notifications.len(), 30);
-        assert!(!outbox.fail(&digest, NOW + MINUTE).await);
+        assert!(!outbox.fail(&digest, NOW + MINUTE_NS).await);
         outbox.queue("40", &[Target::Channel(channel)]).await;
-        let claimed = outbox.claim(NOW + 3 * MINUTE).await;
+        let claimed = outbox.claim(NOW + 3 * MINUTE_NS).await;
         assert_eq!(claimed.len(), 2, "{claimed:?}");
         assert_eq!((&claimed[0].key, &claimed[0].notifications), (&digest.key, &digest.notifications));
         assert_eq!(subjects(&claimed[1]), ["40"]);
@@ -184,7 +184,7 @@ on_both! {
         }
         let mut seen = Vec::new();
         for _ in 0..3 {
-            let claimed = outbox.claim(NOW + 3 * MINUTE).await;
+            let claimed = outbox.claim(NOW + 3 * MINUTE_NS).await;
             seen.extend(claimed.into_iter().flat_map(|message| message.notifications));
         }
         let seen: Vec<String> = seen.into_iter().map(|one| one.subject).collect();
@@ -225,12 +225,12 @@ on_both! {
         let failed =
             FailedAttempt { error: "busy", delivered: &delivered, is_final: false, retry_after_seconds: Some(600) };
         outbox.channels.defer_notification(&message, &failed, NOW).await.expect("deferred");
-        assert_eq!(outbox.claim(NOW + 9 * MINUTE).await, []);
-        assert_eq!(outbox.one(NOW + 10 * MINUTE).await.delivered, delivered);
+        assert_eq!(outbox.claim(NOW + 9 * MINUTE_NS).await, []);
+        assert_eq!(outbox.one(NOW + 10 * MINUTE_NS).await.delivered, delivered);
         // The result of a node whose lease had ended counts once.
-        assert_eq!(outbox.claim(NOW + 11 * MINUTE).await, []);
-        outbox.channels.defer_notification(&message, &failed, NOW + 11 * MINUTE).await.expect("nothing");
-        assert_eq!(outbox.one(NOW + 13 * MINUTE).await.tries, 1);
+        assert_eq!(outbox.claim(NOW + 11 * MINUTE_NS).await, []);
+        outbox.channels.defer_notification(&message, &failed, NOW + 11 * MINUTE_NS).await.expect("nothing");
+        assert_eq!(outbox.one(NOW + 13 * MINUTE_NS).await.tries, 1);
     }
 
     // The clock jumps an hour either way without a storm, and nothing waits for the old clock.
@@ -238,7 +238,7 @@ on_both! {
         let outbox = Outbox::open(&database).await;
         let channel = outbox.channel("a", "webhook").await;
         outbox.queue("x", &[Target::Channel(channel)]).await;
-        let hour = 60 * MINUTE;
+        let hour = 60 * MINUTE_NS;
         let claimed = outbox.one(NOW - hour).await;
         outbox.channels.mark_notification_sent(&claimed, "", NOW - hour).await.expect("marked");
         assert_eq!(outbox.claim(NOW + hour).await, []);

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use tidewatch_accounts::Actor;
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 /// RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -100,7 +100,7 @@ on_both! {
         assert_error_code(post(&harness, "/api/auth/token", &refresh).await, "invalid_grant");
 
         let late = code(&harness, &consent(&client)).await;
-        clock.store(START + 300 * SECOND, Ordering::Relaxed);
+        clock.store(START + 300 * SECOND_NS, Ordering::Relaxed);
         assert_error_code(post(&harness, "/api/auth/token", &exchange(&client, &late)).await, "invalid_grant");
     }
 }
@@ -128,14 +128,14 @@ on_both! {
         let mut last = String::new();
         for at in 1..limits::UNUSED_CLIENTS_MAX {
             let by = Actor { at_ns: START + at, ..app.accounts.by_server() };
-            last = app.accounts.control.register_client(&by, "many", &uris).await.expect("registered").id;
+            last = app.accounts.control.credentials.register_client(&by, "many", &uris).await.expect("registered").id;
         }
         assert!(is_known(&first).await, "there is room for this many");
         let by = Actor { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.accounts.by_server() };
-        app.accounts.control.register_client(&by, "one too many", &uris).await.expect("registered");
+        app.accounts.control.credentials.register_client(&by, "one too many", &uris).await.expect("registered");
         assert!(!is_known(&first).await, "the oldest gave way");
         assert!(is_known(&last).await);
-        clock.store(START + 24 * 3600 * SECOND + 2 * SECOND, Ordering::Relaxed);
+        clock.store(START + 24 * 3600 * SECOND_NS + 2 * SECOND_NS, Ordering::Relaxed);
         register(&harness).await;
         assert!(!is_known(&last).await, "a day without consent");
         let path = format!("/api/oauth/client?client_id={kept}&redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2Fcallback");

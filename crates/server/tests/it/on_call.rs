@@ -9,14 +9,13 @@ use sqlx::{AnyConnection, Connection};
 use tidewatch_accounts::{NewUser, Role, User};
 use tidewatch_alerts::channels::{AlertStatus, Notification, Severity, Target};
 use tidewatch_alerts::oncall::LEASE;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_server::config::Config;
 
 use crate::client::Answer;
 use crate::engines::On;
 use crate::harness::{Harness, Project, text};
 use crate::requests::at;
-
-pub const MINUTE: i64 = 60_000_000_000;
 
 /// A server with a team, a schedule and a policy of two steps: who is on call, then the owner after five minutes.
 pub struct Desk {
@@ -120,6 +119,7 @@ impl Desk {
         let project = app
             .accounts
             .control
+            .credentials
             .project_by_token(&self.project.token, app.process.clock.now_ns())
             .expect("the project");
         let by = app.accounts.by_server();
@@ -155,7 +155,7 @@ impl Desk {
     /// The deliveries of a page, once there are `count`: step, user, target, status.
     pub async fn deliveries(&self, page: i64, count: usize) -> Vec<Value> {
         until(async || {
-            self.harness.app().alerting.oncall.notify_one();
+            self.harness.app().alerting.oncall_wake.notify_one();
             let page = self.pages("GET", &format!("/{page}"), &Value::Null).await.expect(200).json();
             let all = page["notifications"].as_array().expect("a list");
             let row = |one: &Value| json!([one["level"], one["userId"], one["targetDesc"], one["status"]]);
@@ -165,7 +165,7 @@ impl Desk {
     }
 
     pub async fn advance(&self, minutes: i64) {
-        self.clock.fetch_add(minutes * MINUTE, Ordering::SeqCst);
+        self.clock.fetch_add(minutes * MINUTE_NS, Ordering::SeqCst);
         self.rounds().await;
     }
 
@@ -179,8 +179,8 @@ impl Desk {
         for _ in 0..2 {
             let tick = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
             until(async || {
-                self.harness.app().alerting.oncall.notify_one();
-                lease().await.filter(|until_ns| *until_ns == tick + MINUTE)
+                self.harness.app().alerting.oncall_wake.notify_one();
+                lease().await.filter(|until_ns| *until_ns == tick + MINUTE_NS)
             })
             .await;
         }
@@ -195,8 +195,9 @@ impl Desk {
         .await
         .expect("a read");
         let app = self.harness.app();
-        let open =
-            |sealed: &String| app.accounts.control.sealer().open("notification target", sealed).expect("the key");
+        let open = |sealed: &String| {
+            app.accounts.control.database().sealer().open("notification target", sealed).expect("the key")
+        };
         sealed.iter().map(|one| serde_json::from_str(&open(one)).expect("JSON")).collect()
     }
 
@@ -214,8 +215,8 @@ pub async fn member(harness: &Harness, organization: i64, name: &str, role: Role
     let by = app.accounts.by_server();
     let email = format!("{name}@example.com");
     let new = NewUser { email, name: name.to_owned(), password_hash: None, is_email_verified: true };
-    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
-    app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member");
+    let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
+    app.accounts.control.people.add_member(&by, organization, user.id, role).await.expect("a member");
     let login = harness.login_of(&user).await;
     (user, login)
 }
@@ -240,7 +241,7 @@ on_both! {
         let channel = desk.channel("escalation", &json!({ "policyId": desk.policy })).await;
         desk.fire(channel, "rule:12:abc", "firing").await;
         let page = until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             desk.list().await.first().cloned()
         })
         .await;
@@ -255,7 +256,7 @@ on_both! {
         // Fired again: counted, and nobody is reached again.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await[0]["eventCount"] == 2).then_some(())
         })
         .await;
@@ -283,7 +284,7 @@ on_both! {
         // The end of the alert resolves the page, and ends the link.
         desk.fire(channel, "rule:12:abc", "resolved").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await[0]["status"] == "resolved").then_some(())
         })
         .await;
@@ -293,7 +294,7 @@ on_both! {
         // The same alert opens another page.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.list().await.len() == 2).then_some(())
         })
         .await;
@@ -312,27 +313,27 @@ on_both! {
             if number == 10 {
                 desk.harness.crash().await;
             }
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
         }
         // The lease of a process that was killed ends.
-        desk.clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(2 * MINUTE_NS, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
             (desk.list().await.len() == 20).then_some(())
         })
         .await;
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
+            desk.harness.app().alerting.oncall_wake.notify_one();
             (desk.waiting().await.len() == 20).then_some(())
         })
         .await;
         desk.harness.crash().await;
-        desk.clock.fetch_add(6 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(6 * MINUTE_NS, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().alerting.oncall.notify_one();
-            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
+            desk.harness.app().alerting.oncall_wake.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall_wake.notify_one());
             (desk.waiting().await.len() >= 40).then_some(())
         })
         .await;
@@ -351,7 +352,7 @@ on_both! {
         let app = desk.harness.app();
         let grace = std::time::Duration::from_secs(app.process.config.incident_grace_seconds);
         until(async || {
-            let waits = app.alerts.incidents.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
+            let waits = app.alerting.rooms.incidents.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
             (!waits).then_some(())
         })
         .await;

@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use tidewatch_accounts::Role;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::engines::On;
 use crate::harness::text;
-use crate::on_call::{Desk, MINUTE, member, policy, schedule};
+use crate::on_call::{Desk, member, policy, schedule};
 use crate::requests::at;
 
 on_both! {
@@ -74,7 +75,7 @@ on_both! {
         me("POST", &format!("{path}/test"), &Value::Null).await.expect(422);
         let wrong = if code == "000000" { "000001" } else { "000000" };
         me("POST", &format!("{path}/verify"), &json!({ "code": wrong })).await.expect(422);
-        desk.clock.fetch_add(11 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(11 * MINUTE_NS, Ordering::SeqCst);
         me("POST", &format!("{path}/verify"), &json!({ "code": code })).await.expect(422);
         me("POST", &format!("{path}/resend-code"), &Value::Null).await.expect(200);
         let code = text(&desk.waiting().await.pop().expect("a message")["config"]["private"]);
@@ -133,7 +134,7 @@ on_both! {
         count("", &json!({ "status": "closed" })).await.expect(400);
 
         // The schedule has one person: an override makes an end of a shift.
-        desk.clock.fetch_add(60 * MINUTE, Ordering::SeqCst);
+        desk.clock.fetch_add(60 * MINUTE_NS, Ordering::SeqCst);
         let body = json!({ "userId": desk.owner, "startAt": "2026-06-01T10:30:00Z", "endAt": "2026-06-01T12:00:00Z" });
         desk.call("POST", &format!("/schedules/{}/overrides", desk.schedule), &body).await.expect(201);
         let path = format!("/oncall/handover?scheduleId={}", desk.schedule);

@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_server::config::{Config, TwilioSettings};
 use url::form_urlencoded;
 
 use crate::engines::On;
 use crate::harness::text;
-use crate::on_call::{Desk, MINUTE, until};
+use crate::on_call::{Desk, until};
 use crate::receiver::Receiver;
 
 const METHODS: &str = "/api/contact-methods";
@@ -158,7 +159,7 @@ async fn failures_are_shown_without_the_number() {
         (late[2] == "Twilio answers 429: error 20429: Too Many Requests").then_some(())
     })
     .await;
-    desk.clock.fetch_add(MINUTE, Ordering::SeqCst);
+    desk.clock.fetch_add(MINUTE_NS, Ordering::SeqCst);
     assert_eq!(sms(&mut twilio).await, first);
     delivery(&desk, page, "sent").await;
 }

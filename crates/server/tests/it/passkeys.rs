@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use tidewatch_accounts::{Actor, NewUser};
+use tidewatch_domain::units::SECOND_NS;
 
 use crate::authenticator::{Authenticator, USER_PRESENT};
 use crate::client::Answer;
@@ -12,7 +13,6 @@ use crate::engines::On;
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 const BASE: &str = "https://tidewatch.example";
 const DOMAIN: &str = "tidewatch.example";
 const LOGIN: &str = "/api/login/passkey";
@@ -63,7 +63,7 @@ async fn other_login(harness: &Harness) -> String {
     let by = Actor { name: "a test".into(), ..app.accounts.by_server() };
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
-    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
+    let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
     harness.login_of(&user).await
 }
 
@@ -239,7 +239,7 @@ on_both! {
         anonymous(&harness, &finish, &answer(&own, key.get(&own["options"]))).await.expect(401);
         // An expired challenge.
         let started = begin().await;
-        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        clock.fetch_add(300 * SECOND_NS, Ordering::Relaxed);
         anonymous(&harness, &finish, &answer(&started, key.get(&started["options"]))).await.expect(401);
         sign_in(&harness, &json!({}), &mut key).await.expect(200);
         // An empty body.
@@ -338,7 +338,7 @@ on_both! {
         let made = foreign.create(&started["options"]);
         let body = json!({ "challengeId": started["challengeId"], "name": "Hers", "credential": made });
         post(&harness, &other, &format!("{OWN}/finish"), &body).await.expect(201);
-        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        clock.fetch_add(300 * SECOND_NS, Ordering::Relaxed);
         let make = async || post(&harness, &harness.login, "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
         assert_eq!(make().await.expect(403).json()["code"], "step_up_required");
         let begin = async |login: &str| {
@@ -365,7 +365,7 @@ on_both! {
         let (ways, started) = begin(&harness.login).await;
         prove(&ways, &started, &mut key).await.expect(200);
         make().await.expect(201);
-        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        clock.fetch_add(300 * SECOND_NS, Ordering::Relaxed);
         prove(&ways, &started, &mut key).await.expect(403);
         make().await.expect(403);
     }

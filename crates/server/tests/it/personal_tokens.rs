@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::DAY_NS;
+
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 on_both! {
     async fn a_personal_token_has_its_creators_rights_and_no_more(database) {
@@ -46,9 +47,9 @@ on_both! {
         for wrong in [&token[..67], &format!("{token}0"), "twp_", &token.replacen("twp_", "twr_", 1)] {
             harness.api_as(wrong, "GET", "/api/projects", &Value::Null).await.expect(401);
         }
-        clock.store(START + 7 * DAY - 1, Ordering::Relaxed);
+        clock.store(START + 7 * DAY_NS - 1, Ordering::Relaxed);
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(200);
-        clock.store(START + 7 * DAY, Ordering::Relaxed);
+        clock.store(START + 7 * DAY_NS, Ordering::Relaxed);
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(401);
     }
 }
@@ -75,10 +76,10 @@ on_both! {
         let (harness, project) = Harness::registered(&database).await;
         let app = harness.app();
         let by = app.accounts.by_server();
-        let organization = app.accounts.control.project_by_token(&project.token, by.at_ns).unwrap().organization_id;
-        let token = app.alerts.oncall.create_ack_link(&by, organization, None, "page:7", None).await.unwrap();
+        let organization = app.accounts.control.credentials.project_by_token(&project.token, by.at_ns).unwrap().organization_id;
+        let token = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:7", None).await.unwrap();
         let over = Some(by.at_ns + 1);
-        let expired = app.alerts.oncall.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();
+        let expired = app.alerting.rooms.oncall.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();
         assert!(token.starts_with("twk_"));
         let acknowledge = async |method: &str, token: &str| {
             harness.api_as("", method, &format!("/api/ack/{token}"), &Value::Null).await
@@ -96,7 +97,7 @@ on_both! {
         assert_eq!((&first["subject"], &first["status"]), (&json!("page:7"), &json!("acknowledged")));
         assert_eq!(acknowledge("POST", &token).await.expect(200).json(), first);
         assert_eq!(acknowledge("GET", &token).await.expect(200).json(), first);
-        app.alerts.oncall.end_ack_links(organization, "page:7").await.unwrap();
+        app.alerting.rooms.oncall.end_ack_links(organization, "page:7").await.unwrap();
         acknowledge("GET", &token).await.expect(404);
     }
 }

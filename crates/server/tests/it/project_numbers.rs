@@ -12,7 +12,7 @@ on_both! {
     async fn a_new_project_never_sees_rows_of_an_earlier_one(database) {
         let (mut harness, mut first) = Harness::registered(&On::sqlite()).await;
         let older = harness.data().join("older.sqlite");
-        assert!(harness.app().accounts.control.copy_to(&older).await.expect("a copy"));
+        assert!(harness.app().accounts.control.database().copy_to(&older).await.expect("a copy"));
         harness.project("second").await;
         let third = harness.project("third").await;
         harness.send(&third, &[request(1, "/secret", 200, 0.0, 5.0)]).await;
@@ -38,12 +38,12 @@ on_both! {
         // New numbers follow the largest stored one.
         let numbers: Vec<u32> = [&first, &second, &third].iter().map(|project| {
             let id = project.id.parse().expect("an id");
-            harness.app().accounts.control.project_by_id(id).expect("it is there").number
+            harness.app().accounts.control.projects.project_by_id(id).expect("it is there").number
         }).collect();
         assert_eq!(numbers, if is_new { [4, 5, 6] } else { [1, 4, 5] });
         harness.restart().await;
         let fourth = harness.project("fourth").await;
-        let number = harness.app().accounts.control.project_by_id(fourth.id.parse().expect("an id")).expect("it is there").number;
+        let number = harness.app().accounts.control.projects.project_by_id(fourth.id.parse().expect("an id")).expect("it is there").number;
         assert_eq!(number, if is_new { 7 } else { 6 });
     }
 }

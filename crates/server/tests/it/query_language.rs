@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units;
+
 use crate::harness::{Harness, Project};
 use crate::requests::{NOON_NS, column, made, request};
 
-pub const SECOND: u64 = 1_000_000_000;
+pub const SECOND: u64 = units::SECOND_NS as u64;
 
 /// An OTLP attribute: text, or a number.
 fn attribute(key: &str, value: &str) -> Value {

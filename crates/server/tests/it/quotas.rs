@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::SECOND_NS;
+
 use crate::client::Answer;
 use crate::engines::On;
 use crate::harness::{Harness, Project};
 use crate::requests::{self, NOON_NS, request};
-
-const SECOND: i64 = 1_000_000_000;
 
 /// An export of `spans` spans.
 fn export(trace: u64, spans: u64) -> Value {
@@ -62,7 +62,7 @@ async fn an_exhausted_daily_quota_is_429_until_midnight() {
     harness.crash().await;
     harness.post_json("traces", &project.token, &export(500, 1)).await.expect(429);
 
-    clock.fetch_add(12 * 60 * 60 * SECOND, Ordering::Relaxed);
+    clock.fetch_add(12 * 60 * 60 * SECOND_NS, Ordering::Relaxed);
     harness.post_json("traces", &project.token, &export(600, 1)).await.expect(200);
     let settings = change(&harness, &project, json!({"dailyRecordsMax": 0})).await.expect(200).json();
     assert_eq!(settings["settings"]["dailyRecordsMax"], 0);
@@ -97,7 +97,7 @@ async fn a_rate_allows_a_burst_of_ten_seconds() {
     let wait: u64 = answer.header("Retry-After").and_then(|wait| wait.parse().ok()).expect("it is told when");
     assert!((1..=5).contains(&wait), "{wait}");
     assert_eq!(refused(&harness, &project, "over_rate").await, 1);
-    clock.fetch_add(SECOND, Ordering::Relaxed);
+    clock.fetch_add(SECOND_NS, Ordering::Relaxed);
     harness.post_json("traces", &project.token, &export(200, 1)).await.expect(200);
 }
 

@@ -6,6 +6,7 @@ use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tidewatch_domain::encode::Message;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_server::jobs::retention_changes::{self, TidiedFor};
 use tidewatch_store::tables::Table;
 
@@ -14,17 +15,15 @@ use crate::engines::On;
 use crate::harness::{Harness, Project, text};
 use crate::requests::{NOON_NS, request};
 
-const HOUR_NS: i64 = 60 * 60 * 1_000_000_000;
-
 /// Applies the projects' retention and removes expired rows, as the background tasks do within a minute.
 async fn remove_expired(harness: &Harness) {
     let app = harness.app().clone();
     let work = move || {
         let tidied = TidiedFor::default();
-        retention_changes::apply(&app, &tidied).expect("nothing fails");
+        retention_changes::apply(&app.query, &app.ingest, &tidied).expect("nothing fails");
         app.lake.flush().expect("the disk works");
         app.lake.retain(app.process.clock.now_ns()).expect("the disk works");
-        retention_changes::apply(&app, &tidied).expect("nothing fails");
+        retention_changes::apply(&app.query, &app.ingest, &tidied).expect("nothing fails");
     };
     tokio::task::spawn_blocking(work).await.expect("no panic");
 }

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_store::tables::Table;
 
 use crate::engines::On;
 use crate::harness::{Harness, Project};
 use crate::requests::{CLIENT, CONSUMER, NOON_NS, SERVER, export, made, resource};
-
-const SECOND_NS: i64 = 1_000_000_000;
 
 async fn send(harness: &Harness, project: &Project, signal: &str, body: &Value) {
     harness.post_json(signal, &project.token, body).await.expect(200);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tidewatch_alerts::channels::Severity;
 use tidewatch_alerts::rules::evaluation::poll::{LEASE, Poller};
 use tidewatch_alerts::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind};
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::client::Answer;
 use crate::harness::{Harness, Project, text};
@@ -15,8 +16,6 @@ use crate::requests::{CLIENT, Made, NOON_NS, at, column, made, request};
 
 pub const RULES: &str = "/api/notification-rules";
 pub const HISTORY: &str = "/api/notification-history";
-const SECOND: i64 = 1_000_000_000;
-pub const MINUTE: i64 = 60 * SECOND;
 
 /// A project with a channel, and the clock of its server.
 pub struct Setup {
@@ -29,7 +28,7 @@ pub struct Setup {
 impl Setup {
     /// The clock shows `minute` minutes after noon.
     pub async fn at(minute: i64) -> Setup {
-        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + minute * MINUTE));
+        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + minute * MINUTE_NS));
         let (harness, project) = Harness::with_project_at(&clock).await;
         Setup::of(harness, project, clock).await
     }
@@ -64,7 +63,7 @@ impl Setup {
     }
 
     pub fn pass_minutes(&self, minutes: i64) {
-        self.clock.fetch_add(minutes * MINUTE, Ordering::Relaxed);
+        self.clock.fetch_add(minutes * MINUTE_NS, Ordering::Relaxed);
     }
 
     pub async fn history(&self) -> Value {
@@ -99,9 +98,10 @@ impl Setup {
 pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let app = harness.app();
     let id = project.id.parse().expect("a UUID");
-    let project = app.accounts.control.project_by_id(id).expect("the project");
+    let project = app.accounts.control.projects.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
-    app.alerts
+    app.alerting
+        .rooms
         .channels
         .create_channel(&app.accounts.by_server(), &project, "hook", "webhook", &config)
         .await
@@ -177,7 +177,7 @@ on_both! {
 
     // Two nodes on one database never fire twice, and one takes over from the other.
     async fn one_node_evaluates_and_another_takes_over(database) {
-        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + 2 * MINUTE));
+        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + 2 * MINUTE_NS));
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let setup = Setup::of(harness, project, clock).await;
         setup.create("error_rate_threshold", json!({})).await;
@@ -203,14 +203,14 @@ on_both! {
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let setup = Setup::of(harness, project, clock).await;
         let id = setup.create("error_count_threshold", json!({})).await;
-        let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerts.rules.clone());
-        let number = control.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
+        let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerting.rooms.rules.clone());
+        let number = control.projects.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
         let rule = rules.notification_rules(number).await.expect("rules").remove(0);
         let now = NOON_NS as i64;
         let kind = RuleStateKind::Firing;
         let state = RuleState { kind, since_ns: now, fired_ns: Some(now), data_ns: now, severity: Severity::Warning, marker: 0 };
         let notification = tidewatch_alerts::channels::Notification {
-            organization: control.first_organization().expect("an organization"),
+            organization: control.people.first_organization().expect("an organization"),
             project: Some(number),
             alert_key: tidewatch_alerts::rules::alert_key(id, ""),
             status: tidewatch_alerts::channels::AlertStatus::Firing,
@@ -232,7 +232,7 @@ on_both! {
             rules.apply_rule_changes(Some((LEASE, holder)), batch, now).await.expect("a transaction")
         };
         assert_eq!(apply("one", &batch).await, RuleChanges::NoLease, "nobody has it");
-        assert!(control.database().take_lease(LEASE, "one", now, now + MINUTE).await.expect("a lease"));
+        assert!(control.database().take_lease(LEASE, "one", now, now + MINUTE_NS).await.expect("a lease"));
         assert_eq!(apply("other", &batch).await, RuleChanges::NoLease);
         assert!(setup.notified().await.is_empty());
         assert_eq!(apply("one", &batch).await, RuleChanges::Applied { conflicts: 0 });
@@ -253,7 +253,7 @@ on_both! {
 
     // On arrival: the first sight of an Issue, once, also after a crash that follows the 200.
     async fn new_issues_fire_once(database) {
-        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + MINUTE));
+        let clock = Arc::new(AtomicI64::new(NOON_NS as i64 + MINUTE_NS));
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let mut setup = Setup::of(harness, project, clock).await;
         let failed = |n: u64, kind: &str| request(n, "/pay", 500, n as f64, 5.0).exception(kind, "declined");

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use tidewatch_alerts::rules::evaluation::poll::Poller;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::changes;
 use crate::harness::Harness;
 use crate::requests::{Made, NOON_NS, export, request};
-use crate::rules::{MINUTE, Setup, requests, seconds};
+use crate::rules::{Setup, requests, seconds};
 
 fn firing(subject: &str) -> (String, String) {
     ("firing".to_owned(), subject.to_owned())
@@ -181,7 +182,7 @@ async fn refused_and_dropped_data_fires_and_ends() {
 #[tokio::test]
 async fn a_change_for_the_worse_fires_and_ends() {
     let end = changes::END as i64;
-    let (wall, uptime) = (Arc::new(AtomicI64::new(NOON_NS as i64 + end * MINUTE)), Arc::new(AtomicI64::new(0)));
+    let (wall, uptime) = (Arc::new(AtomicI64::new(NOON_NS as i64 + end * MINUTE_NS)), Arc::new(AtomicI64::new(0)));
     let mut harness = Harness::with_clocks(&wall, &uptime, |_| {}).await;
     let project = harness.register().await;
     let setup = Setup::of(harness, project, wall.clone()).await;
@@ -191,8 +192,8 @@ async fn a_change_for_the_worse_fires_and_ends() {
     poller.poll().await.expect("an evaluation");
     changes::send(&setup.harness, &setup.project).await;
     let mut pass = async |minutes: i64| {
-        wall.fetch_add(minutes * MINUTE, Ordering::Relaxed);
-        uptime.fetch_add(minutes * MINUTE, Ordering::Relaxed);
+        wall.fetch_add(minutes * MINUTE_NS, Ordering::Relaxed);
+        uptime.fetch_add(minutes * MINUTE_NS, Ordering::Relaxed);
         poller.poll().await.expect("an evaluation");
     };
     pass(5).await;

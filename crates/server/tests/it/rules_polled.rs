@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use tidewatch_alerts::rules::config::RuleConfig;
 use tidewatch_alerts::rules::evaluation::poll::Poller;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::harness::{Harness, Project, text};
 use crate::requests::{CONSUMER, Made, NOON_NS, at, export, made, request, resource};
-use crate::rules::{HISTORY, MINUTE, RULES, Setup, channel, requests, seconds};
+use crate::rules::{HISTORY, RULES, Setup, channel, requests, seconds};
 
 fn runs(first: u64, name: &str, minute: i64, count: u64, failed: u64, ms: f64) -> Vec<Made> {
     let one = |n: u64| {
@@ -100,7 +101,7 @@ async fn rules_of_exceptions_searches_and_objectives_fire_and_end() {
 async fn metrics_fire_and_end() {
     let setup = Setup::at(12).await;
     let point = |minute: i64, value: f64| {
-        let time = (NOON_NS as i64 + minute * MINUTE).to_string();
+        let time = (NOON_NS as i64 + minute * MINUTE_NS).to_string();
         let metric =
             json!({ "name": "queue.depth", "gauge": { "dataPoints": [{ "timeUnixNano": time, "asDouble": value }] } });
         json!({ "resourceMetrics": [{ "resource": resource("shop"), "scopeMetrics": [{ "metrics": [metric] }] }] })
@@ -170,7 +171,7 @@ async fn missing_data_fires_after_the_server_has_run_long_enough() {
 // "The clock jumps an hour either way without a storm."
 #[tokio::test]
 async fn a_clock_that_jumps_an_hour_fires_nothing() {
-    let start = NOON_NS as i64 + 70 * MINUTE;
+    let start = NOON_NS as i64 + 70 * MINUTE_NS;
     for jump in [60, -60] {
         let (wall, uptime) = (Arc::new(AtomicI64::new(start)), Arc::new(AtomicI64::new(0)));
         let mut harness = Harness::with_clocks(&wall, &uptime, |_| {}).await;
@@ -184,12 +185,12 @@ async fn a_clock_that_jumps_an_hour_fires_nothing() {
             setup.send(&requests(1 + 100 * minute, "/pay", minute as i64, 20, 0, 5.0)).await;
         }
         let pass = |minutes: i64| {
-            wall.fetch_add(minutes * MINUTE, Ordering::Relaxed);
-            uptime.fetch_add(minutes * MINUTE, Ordering::Relaxed);
+            wall.fetch_add(minutes * MINUTE_NS, Ordering::Relaxed);
+            uptime.fetch_add(minutes * MINUTE_NS, Ordering::Relaxed);
         };
-        uptime.fetch_add(100 * MINUTE, Ordering::Relaxed);
+        uptime.fetch_add(100 * MINUTE_NS, Ordering::Relaxed);
         poller.poll().await.expect("an evaluation");
-        wall.fetch_add(jump * MINUTE, Ordering::Relaxed);
+        wall.fetch_add(jump * MINUTE_NS, Ordering::Relaxed);
         for _ in 0..5 {
             poller.poll().await.expect("an evaluation");
             pass(3);

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::DAY_NS;
+
 use crate::client::Answer;
 use crate::harness::{Harness, Project, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
 /// RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -134,8 +135,8 @@ on_both! {
         let made = harness.api("POST", TOKENS, &json!({ "name": "ci" })).await.expect(201).json();
         let token = text(&made["token"]);
         let until: jiff::Timestamp = text(&made["expiresAt"]).parse().expect("a time");
-        assert_eq!(until.as_nanosecond(), i128::from(START + 90 * DAY));
-        for (at, status) in [(START + 90 * DAY - 1, 200), (START + 90 * DAY, 401)] {
+        assert_eq!(until.as_nanosecond(), i128::from(START + 90 * DAY_NS));
+        for (at, status) in [(START + 90 * DAY_NS - 1, 200), (START + 90 * DAY_NS, 401)] {
             clock.store(at, Ordering::Relaxed);
             harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(status);
         }

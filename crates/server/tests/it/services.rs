@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
@@ -9,8 +10,6 @@ use tidewatch_store::tables::Table;
 
 use crate::harness::{Harness, Project};
 use crate::requests::{NOON_NS, made, request};
-
-const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
 /// Starts at ten and a half minutes after noon, with a clock that the test advances.
 async fn at_noon() -> (Harness, Project, Arc<AtomicI64>) {

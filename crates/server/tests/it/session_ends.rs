@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use tidewatch_accounts::Actor;
+use tidewatch_domain::units::HOUR_NS;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};
@@ -169,10 +170,10 @@ impl Way {
             }
             Way::Reset => {
                 // An account gets one mail per hour; the gathered link is only used by `valid_grants`.
-                clock.fetch_add(HOUR, Ordering::Relaxed);
+                clock.fetch_add(HOUR_NS, Ordering::Relaxed);
                 post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
                 let path = format!("/api/password-reset/{}", reset_token(mailbox).await);
-                clock.fetch_sub(HOUR, Ordering::Relaxed);
+                clock.fetch_sub(HOUR_NS, Ordering::Relaxed);
                 post(harness, &path, &json!({ "password": next })).await.expect(200);
             }
             Way::SignOutEverywhere => {
@@ -186,11 +187,12 @@ impl Way {
                 let owner = app
                     .accounts
                     .control
+                    .sign_in
                     .stored_user("owner@example.com")
                     .await
                     .expect("a database")
                     .expect("the owner");
-                app.accounts.control.set_password(&by, owner.id, &hash).await.expect("a database");
+                app.accounts.control.sign_in.set_password(&by, owner.id, &hash).await.expect("a database");
             }
             Way::SecondFactorReset => {
                 let app = harness.app();
@@ -198,11 +200,12 @@ impl Way {
                 let owner = app
                     .accounts
                     .control
+                    .sign_in
                     .stored_user("owner@example.com")
                     .await
                     .expect("a database")
                     .expect("the owner");
-                app.accounts.control.remove_second_factors(&by, owner.id).await.expect("a database");
+                app.accounts.control.sign_in.remove_second_factors(&by, owner.id).await.expect("a database");
                 return password.to_owned();
             }
             Way::SignOut => {
@@ -225,7 +228,6 @@ impl Way {
 }
 
 const START: i64 = 1_800_000_000_000_000_000;
-const HOUR: i64 = 60 * 60 * 1_000_000_000;
 
 on_both! {
     // All grants of an intruder end with the owner's sessions, whichever way they end, for logins and pages' cookies.
@@ -240,7 +242,7 @@ on_both! {
         let mut wrong = Vec::new();
         let sign_in = async |password: &str| {
             // Windows last a minute, the limit on mails an hour.
-            clock.fetch_add(2 * HOUR, Ordering::Relaxed);
+            clock.fetch_add(2 * HOUR_NS, Ordering::Relaxed);
             let login = json!({ "email": "owner@example.com", "password": password });
             let headers = [("Content-Type", "application/json"), ("Sec-Fetch-Site", "same-origin")];
             let body = login.to_string();

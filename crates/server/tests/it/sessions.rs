@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::MINUTE_NS;
+
 use crate::client::{self, Answer};
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const MINUTE: i64 = 60 * 1_000_000_000;
 const OWN: (&str, &str) = ("Sec-Fetch-Site", "same-origin");
 const TOKENS: &str = "/api/personal-access-tokens";
 
@@ -102,7 +103,7 @@ on_both! {
     // after the new one was first used. A later use means that one of the two holders has stolen it.
     async fn the_cookie_rotates_and_a_replay_ends_the_session(database) {
         let clock = Arc::new(AtomicI64::new(START));
-        let at = |minutes: i64| clock.store(START + minutes * MINUTE, Ordering::Relaxed);
+        let at = |minutes: i64| clock.store(START + minutes * MINUTE_NS, Ordering::Relaxed);
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let first = cookie(&sign_in(&harness, &[OWN]).await).expect("a cookie");
         at(14);
@@ -136,7 +137,7 @@ on_both! {
         let phone = [OWN, ("User-Agent", "A phone"), ("X-Forwarded-For", "203.0.113.9")];
         let answer = sign_in(&harness, &phone).await;
         let (login, page) = (text(&answer.json()["token"]), cookie(&answer).expect("a cookie"));
-        clock.fetch_add(2 * MINUTE, Ordering::Relaxed);
+        clock.fetch_add(2 * MINUTE_NS, Ordering::Relaxed);
         look(&harness, &page).await.expect(200);
         let list = harness.api("GET", "/api/me/sessions", &Value::Null).await.expect(200).json();
         let list = list.as_array().expect("a list").clone();
@@ -146,7 +147,7 @@ on_both! {
         assert_eq!((&other["userAgent"], &other["address"]), (&json!("A phone"), &json!("127.0.0.1")), "{other}");
         let time = |field: &str| text(&other[field]).parse::<jiff::Timestamp>().expect("a time").as_nanosecond();
         assert_eq!(time("createdAt"), i128::from(START));
-        assert_eq!(time("lastSeenAt"), i128::from(START + 2 * MINUTE));
+        assert_eq!(time("lastSeenAt"), i128::from(START + 2 * MINUTE_NS));
         // Sessions of other people cannot be ended.
         let stranger = crate::account::person(&harness, "stranger@example.com").await;
         let theirs = harness.login_of(&stranger).await;
@@ -180,7 +181,7 @@ on_both! {
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let other = text(&sign_in(&harness, &[]).await.json()["token"]);
         let make = async |login: &str| harness.api_as(login, "POST", TOKENS, &json!({ "name": "ci" })).await;
-        clock.fetch_add(5 * MINUTE - 1, Ordering::Relaxed);
+        clock.fetch_add(5 * MINUTE_NS - 1, Ordering::Relaxed);
         make(&harness.login).await.expect(201);
         clock.fetch_add(1, Ordering::Relaxed);
         let refused = make(&harness.login).await.expect(403).json();
@@ -204,7 +205,7 @@ on_both! {
         // The proof is valid in this session only; a token cannot prove anything.
         make(&other).await.expect(403);
         harness.api_as(&text(&made["token"]), "POST", "/api/me/step-up", &proof).await.expect(403);
-        clock.fetch_add(5 * MINUTE, Ordering::Relaxed);
+        clock.fetch_add(5 * MINUTE_NS, Ordering::Relaxed);
         make(&harness.login).await.expect(403);
         // A session that replaces another has the same proof.
         let renewed = harness.api("POST", "/api/me/sessions/revoke", &json!({})).await.expect(200).json();

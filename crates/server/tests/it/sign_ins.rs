@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units::SECOND_NS;
+
 use crate::client::{self, Answer};
 use crate::harness::{Harness, text};
 use crate::mailbox::{Mailbox, member, organization};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 
 /// Logs in from this address with this `User-Agent`.
 async fn login(harness: &Harness, email: &str, password: &str, from: &str, program: &str) -> Answer {
@@ -166,7 +167,7 @@ on_both! {
             let from = format!("2001:db8:{:x}::3", 0x100 + guess);
             login(&harness, email, "guess", &from, "script/1").await.expect(401);
         }
-        clock.store(START + SECOND, Ordering::Relaxed);
+        clock.store(START + SECOND_NS, Ordering::Relaxed);
         login(&harness, email, "correct horse", "2001:db8:9999::1", "script/1").await.expect(200);
     }
 }

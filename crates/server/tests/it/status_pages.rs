@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use tidewatch_accounts::Database;
 use tidewatch_alerts::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, Reading};
+use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 
 use crate::client::{self, Answer};
 use crate::engines::On;
@@ -15,8 +16,6 @@ use crate::mailbox::{Mailbox, organization, send_to};
 
 /// 2026-11-23T09:44:00Z.
 const NOW: i64 = 1_795_427_040_000_000_000;
-const SECOND: i64 = 1_000_000_000;
-const DAY: i64 = 86_400 * SECOND;
 /// Input of an attacker.
 const HOSTILE: &str = "<script>alert(1)</script>\"'<img src=x onerror=alert(2)>";
 
@@ -42,7 +41,7 @@ impl MonitorSource for Monitors {
         self.reads.fetch_add(1, Ordering::SeqCst);
         let day = |monitor, age: i64| MonitorDay {
             monitor,
-            day_ns: to_ns.div_euclid(DAY) * DAY - age * DAY,
+            day_ns: to_ns.div_euclid(DAY_NS) * DAY_NS - age * DAY_NS,
             total: 10,
             up: 9 - age,
             missed: 1,
@@ -242,7 +241,7 @@ on_both! {
             let answer = site.visit(path, 7).await.expect(429);
             assert_eq!(answer.header("Retry-After"), Some("60"), "{path}");
         }
-        site.clock.fetch_add(60 * SECOND, Ordering::SeqCst);
+        site.clock.fetch_add(60 * SECOND_NS, Ordering::SeqCst);
         site.visit("/status/acme", 7).await.expect(200);
         // The page at the root of a domain counts as well, and the UI does not.
         let mut statuses = Vec::new();
@@ -325,7 +324,7 @@ on_both! {
             for visit in visits.collect::<Vec<_>>() {
                 assert_eq!(visit.await.expect("no panic"), 200);
             }
-            site.clock.fetch_add(SECOND, Ordering::SeqCst);
+            site.clock.fetch_add(SECOND_NS, Ordering::SeqCst);
         }
         assert_eq!(site.monitors.reads.load(Ordering::SeqCst), 2);
         site.visit("/status/acme", 9999).await.expect(200);
@@ -370,11 +369,11 @@ on_both! {
         site.visit(&link, 1).await.expect(404);
         site.harness.api("POST", &incidents, &open("later")).await.expect(201);
         // A subscription that nobody confirms ends after a day.
-        site.clock.fetch_add(60 * SECOND, Ordering::SeqCst);
+        site.clock.fetch_add(60 * SECOND_NS, Ordering::SeqCst);
         site.form("/status/acme/subscribe", "email=bob%40example.com").await.expect(202);
         let mail = mailbox.next().await;
         assert_eq!(mail.to, ["bob@example.com"], "nothing was sent after the end");
-        site.clock.fetch_add(25 * 3600 * SECOND, Ordering::SeqCst);
+        site.clock.fetch_add(25 * 3600 * SECOND_NS, Ordering::SeqCst);
         site.form(&format!("{}/confirm", link_in(&mail.raw)), "").await.expect(404);
     }
 

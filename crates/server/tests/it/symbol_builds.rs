@@ -96,8 +96,8 @@ impl Uploads {
         self.settle().await;
         let (app, project) = (self.harness.app().clone(), self.project);
         let work = move || {
-            let project = app.accounts.control.project_by_id(project).expect("the project is there");
-            resolve_again(&app, &project, &|| false).expect("the disk works")
+            let project = app.accounts.control.projects.project_by_id(project).expect("the project is there");
+            resolve_again(&app.query, &app.ingest, &project, &|| false).expect("the disk works")
         };
         tokio::task::spawn_blocking(work).await.expect("no panic")
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tidewatch_domain::units::{DAY_NS, SECOND_NS};
 use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
@@ -12,8 +13,6 @@ use crate::engines::On;
 use crate::harness::{Harness, Project};
 use crate::requests::{NOON_NS, SERVER, export, made, request, resource};
 
-const SECOND_NS: i64 = 1_000_000_000;
-const DAY_NS: i64 = 24 * 60 * 60 * SECOND_NS;
 const NOON: i64 = NOON_NS as i64;
 
 fn days_before_noon(days: i64) -> u64 {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use totp_rs::{Builder, Secret};
 
@@ -11,14 +12,13 @@ use crate::client::Answer;
 use crate::harness::{Harness, text};
 
 const START: i64 = 1_800_000_000_000_000_000;
-const SECOND: i64 = 1_000_000_000;
 const LOGIN: &str = r#"{"email":"owner@example.com","password":"correct horse"}"#;
 
 /// The code of a secret at this time.
 fn code(secret: &str, now_ns: i64) -> String {
     let secret = Secret::try_from_base32(secret).expect("base32");
     let totp = Builder::new().with_secret(secret).with_account_name("a").build().expect("codes");
-    totp.generate(u64::try_from(now_ns / SECOND).expect("a time")).to_string()
+    totp.generate(u64::try_from(now_ns / SECOND_NS).expect("a time")).to_string()
 }
 
 /// Posts without a login from its own address, so that no per-IP window fills.
@@ -69,11 +69,11 @@ on_both! {
         let token = waiting(&harness, 1).await;
         // The code that confirmed the setup is used up.
         show(&token, "code", &code(&secret, START)).await.expect(401);
-        let next = code(&secret, START + 30 * SECOND);
-        clock.store(START + 30 * SECOND, Ordering::Relaxed);
+        let next = code(&secret, START + 30 * SECOND_NS);
+        clock.store(START + 30 * SECOND_NS, Ordering::Relaxed);
         let bundle = show(&token, "code", &next).await.expect(200).json();
         harness.api_as(&text(&bundle["token"]), "GET", "/api/projects", &Value::Null).await.expect(200);
-        show(&token, "code", &code(&secret, START + 60 * SECOND)).await.expect(401);
+        show(&token, "code", &code(&secret, START + 60 * SECOND_NS)).await.expect(401);
         // A replay within the code's window.
         let token = waiting(&harness, 1).await;
         show(&token, "code", &next).await.expect(401);
@@ -85,7 +85,7 @@ on_both! {
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert_eq!((&has["totp"], &has["recoveryCodesLeft"]), (&json!(true), &json!(9)));
         // The waiting login has expired.
-        clock.store(START + 331 * SECOND, Ordering::Relaxed);
+        clock.store(START + 331 * SECOND_NS, Ordering::Relaxed);
         show(&token, "recoveryCode", &recovery[1]).await.expect(401);
         let new = harness.api("POST", "/api/me/two-factor/recovery-codes", &json!({ "password": "correct horse" })).await;
         assert_eq!(new.expect(200).json()["recoveryCodes"].as_array().map(Vec::len), Some(10));
@@ -103,7 +103,7 @@ on_both! {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let (secret, _) = turned_on(&harness).await;
-        clock.store(START + 60 * SECOND, Ordering::Relaxed);
+        clock.store(START + 60 * SECOND_NS, Ordering::Relaxed);
         let most = u8::try_from(limits::SECOND_FACTOR_TRIES_MAX).unwrap();
         for guess in 0..most {
             let token = waiting(&harness, 10 + guess).await;
@@ -111,9 +111,9 @@ on_both! {
             anonymous(&harness, 30 + guess, "/api/login/mfa", &body).await.expect(401);
         }
         let token = waiting(&harness, 60).await;
-        let right = json!({ "mfaToken": token, "code": code(&secret, START + 60 * SECOND) });
+        let right = json!({ "mfaToken": token, "code": code(&secret, START + 60 * SECOND_NS) });
         anonymous(&harness, 61, "/api/login/mfa", &right).await.expect(429);
-        let later = START + 60 * SECOND + limits::SECOND_FACTOR_WINDOW.as_nanos() as i64;
+        let later = START + 60 * SECOND_NS + limits::SECOND_FACTOR_WINDOW.as_nanos() as i64;
         clock.store(later, Ordering::Relaxed);
         let token = waiting(&harness, 62).await;
         let right = json!({ "mfaToken": token, "code": code(&secret, later) });
@@ -127,10 +127,10 @@ on_both! {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let (secret, _) = turned_on(&harness).await;
-        clock.fetch_add(300 * SECOND, Ordering::Relaxed);
+        clock.fetch_add(300 * SECOND_NS, Ordering::Relaxed);
         let make = async || harness.api("POST", "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
         make().await.expect(403);
-        let right = code(&secret, START + 300 * SECOND);
+        let right = code(&secret, START + 300 * SECOND_NS);
         for (code, status) in [("000000", 403), (right.as_str(), 200), (right.as_str(), 403)] {
             let ways = harness.api("POST", "/api/me/step-up/start", &Value::Null).await.expect(200).json();
             assert_eq!(ways["methods"], json!(["password", "totp"]));

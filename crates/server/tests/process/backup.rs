@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use tidewatch_journal::disk::sim::rounds;
 
 use super::server::{Account, Server, agent};
 
@@ -289,7 +290,7 @@ fn records_acknowledged_before_a_backup_are_restored() {
     let account = server.register();
     let start = start_ns();
     let next = AtomicU64::new(0);
-    for round in 0..ROUNDS {
+    for round in 0..rounds(ROUNDS) {
         let target = folder.path().join(format!("backup-{round}"));
         let (stop, acked) = (AtomicBool::new(false), Mutex::new(Vec::new()));
         let promised = std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tidewatch_journal::disk::sim::rounds;
 
 use super::protocols::{Outcome, Protocol};
 use super::server::{Server, agent};
@@ -19,7 +20,7 @@ fn a_killed_deletion_by_user_leaves_everything_or_nothing() {
     let account = server.register();
     let kept = ids(0);
     send(&server, "kept", &kept);
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds(ROUNDS) {
         let doomed = ids(round);
         send(&server, "doomed", &doomed);
         std::thread::scope(|scope| {

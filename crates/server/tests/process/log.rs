@@ -7,11 +7,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use tidewatch_domain::units;
+
 use super::ports::free_address;
 use super::server::{Server, agent};
 use super::small_disk::SmallDisk;
 
-const DAY_NS: u128 = 24 * 3600 * 1_000_000_000;
+const DAY_NS: u128 = units::DAY_NS as u128;
 
 #[test]
 fn a_closed_pipe_as_log_stops_nothing() {

@@ -12,6 +12,7 @@ use tidewatch_bench::generate::{Generator, Kind, Period};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline;
@@ -28,7 +29,6 @@ use super::sdk::{installed, run};
 
 /// 2026-11-19, 12:00 UTC.
 const NOON: i64 = 1_795_089_600_000_000_000;
-const HOUR: i64 = 3_600_000_000_000;
 
 /// Where pyarrow, DuckDB and Polars are installed beside their programs.
 pub fn python() -> PathBuf {
@@ -144,7 +144,7 @@ pub fn sessions(time_ns: u64, round: u64) -> Value {
 fn fill(lake: &Lake, round: u64) {
     let mut generator = Generator::new(round);
     let mut body = Vec::new();
-    let period = Period { from_ns: (NOON + round as i64 * HOUR) as u64, length_ns: HOUR as u64 / 2 };
+    let period = Period { from_ns: (NOON + round as i64 * HOUR_NS) as u64, length_ns: HOUR_NS as u64 / 2 };
     let mut position = 1000 * round;
     for kind in
         [Kind::Rich, Kind::Rich, Kind::Rich, Kind::Rich, Kind::Lean, Kind::Logs, Kind::Logs, Kind::Points, Kind::Points]
@@ -246,7 +246,7 @@ fn other_tools_read_every_part() {
     let flushed = compare(&lake, folder.path());
     assert_eq!(flushed["parts"], 3 * Table::ALL.len(), "three flushes of one day");
 
-    lake.merge(NOON + 72 * HOUR).expect("the disk takes it");
+    lake.merge(NOON + 72 * HOUR_NS).expect("the disk takes it");
     let merged = compare(&lake, folder.path());
     assert_eq!(merged["parts"], Table::ALL.len(), "a day that is over becomes one part");
     // Columns that share column chunks are read like others.

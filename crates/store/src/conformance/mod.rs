@@ -20,13 +20,15 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tidewatch_domain::units::DAY_NS;
+
 use crate::TelemetryStore;
 use crate::plan::{Plan, Shape};
 use crate::retention::ProjectRetention;
 use crate::tables::Table;
 use compare::{assert_same, assert_same_but_quantiles};
 use dice::Dice;
-use rows::{Cell, DAY, MIDNIGHT, PROJECTS, Row, random_rows};
+use rows::{Cell, MIDNIGHT, PROJECTS, Row, random_rows};
 
 /// The engine under test.
 pub trait Engine {
@@ -43,7 +45,7 @@ pub struct TestStore {
 }
 
 /// The start of the day after the last random row, nanoseconds since the epoch.
-const NOW: i64 = MIDNIGHT + 2 * DAY;
+const NOW: i64 = MIDNIGHT + 2 * DAY_NS;
 
 /// Answers random plans over random rows; quantiles may have the error of a sketch. Panics when an answer differs from
 /// the model's.
@@ -111,7 +113,7 @@ fn is_kept(table: Table, row: &Row, retention: &ProjectRetention) -> bool {
     let (Cell::I64(time), Cell::U64(project)) = (cell("time"), cell("project")) else { panic!("no time and project") };
     let project = *project as u32;
     let days = retention.days.get(&project).copied().unwrap_or(30);
-    !retention.deleted_projects.contains(&project) && (days == 0 || *time >= NOW - i64::from(days) * DAY)
+    !retention.deleted_projects.contains(&project) && (days == 0 || *time >= NOW - i64::from(days) * DAY_NS)
 }
 
 fn soon() -> Instant {

@@ -5,16 +5,17 @@ use crate::plan::{
 };
 use crate::tables::{Column, Kind, Table};
 use tidewatch_domain::query_language::Pattern;
+use tidewatch_domain::units::{HOUR_NS, SECOND_NS};
 
 use super::dice::Dice;
-use super::rows::{HOUR, KEYS, MIDNIGHT, PROJECTS, Row, SECOND, time, value_of};
+use super::rows::{KEYS, MIDNIGHT, PROJECTS, Row, time, value_of};
 
 const OPS: [Op; 6] = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
 
 /// A random plan of `table`. Most literals are values of `rows`, so that filters match.
 pub fn random_plan(table: Table, rows: &[Row], dice: &mut Dice) -> Plan {
     let (from, to) = match dice.below(6) {
-        0 => (MIDNIGHT, MIDNIGHT + 24 * HOUR),
+        0 => (MIDNIGHT, MIDNIGHT + 24 * HOUR_NS),
         1 => (time(dice), time(dice)),
         _ => (i64::MIN, i64::MAX),
     };
@@ -189,7 +190,10 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
     let with_bucket = dice.once_in(2);
     if with_bucket {
         let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + 7]);
-        keys.push(KeySource::TimeBucket { origin, width: *dice.pick(&[SECOND, 60 * SECOND, HOUR, 24 * HOUR]) });
+        keys.push(KeySource::TimeBucket {
+            origin,
+            width: *dice.pick(&[SECOND_NS, 60 * SECOND_NS, HOUR_NS, 24 * HOUR_NS]),
+        });
         dice.shuffle(&mut keys);
     }
     let keys: Vec<Key> = keys.into_iter().map(|source| source.named(name())).collect();

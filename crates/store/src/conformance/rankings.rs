@@ -1,13 +1,11 @@
 //! The plans of rankings and charts, over rows with several rows per roll-up cell.
 
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MILLISECOND_NS, MINUTE_NS, SECOND_NS};
+
 use super::dice::Dice;
-use super::rows::{Cell, DAY, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
+use super::rows::{Cell, MIDNIGHT, PROJECTS, Row, random_rows};
 use crate::plan::{Aggregate, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
 use crate::tables::Table;
-
-const MINUTE: i64 = 60 * SECOND;
-/// Nanoseconds of a millisecond.
-pub const MS: i64 = 1_000_000;
 
 /// Sets a column if the table has it.
 fn set(table: Table, row: &mut Row, name: &str, cell: Cell) {
@@ -22,12 +20,20 @@ pub fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     for row in &mut rows {
         // Few distinct times, for several rows per cell.
         let time = match dice.below(3) {
-            0 => MIDNIGHT + dice.below(3) as i64 * DAY,
-            1 => MIDNIGHT + dice.below(72) as i64 * HOUR + dice.below(3) as i64 * MINUTE,
-            _ => MIDNIGHT + dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
+            0 => MIDNIGHT + dice.below(3) as i64 * DAY_NS,
+            1 => MIDNIGHT + dice.below(72) as i64 * HOUR_NS + dice.below(3) as i64 * MINUTE_NS,
+            _ => MIDNIGHT + dice.below(3 * 24 * 3600) as i64 * SECOND_NS + dice.below(1000) as i64 * MILLISECOND_NS,
         };
         let duration = match dice.below(4) {
-            0 => *dice.pick(&[500 * MS, 500 * MS + 1, 750 * MS, 1500 * MS, 1500 * MS + 1, 2000 * MS, 0]),
+            0 => *dice.pick(&[
+                500 * MILLISECOND_NS,
+                500 * MILLISECOND_NS + 1,
+                750 * MILLISECOND_NS,
+                1500 * MILLISECOND_NS,
+                1500 * MILLISECOND_NS + 1,
+                2000 * MILLISECOND_NS,
+                0,
+            ]),
             _ => (1_i64 << dice.below(40)) + dice.below(1000) as i64,
         };
         set(table, row, "time", Cell::I64(time + dice.below(2) as i64));
@@ -166,8 +172,18 @@ fn filter(table: Table, dice: &mut Dice) -> Filter {
 }
 
 fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
-    let width = *dice.pick(&[MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 4 * HOUR, DAY, 2 * DAY, 7 * MINUTE]);
-    let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT - MINUTE]);
+    let width = *dice.pick(&[
+        MINUTE_NS,
+        5 * MINUTE_NS,
+        15 * MINUTE_NS,
+        30 * MINUTE_NS,
+        HOUR_NS,
+        4 * HOUR_NS,
+        DAY_NS,
+        2 * DAY_NS,
+        7 * MINUTE_NS,
+    ]);
+    let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR_NS, MIDNIGHT - MINUTE_NS]);
     let bucket = KeySource::TimeBucket { origin, width }.named("start");
     if table == Table::Exceptions {
         return match dice.below(4) {
@@ -206,17 +222,18 @@ fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
 fn moment(dice: &mut Dice) -> i64 {
     MIDNIGHT
         + match dice.below(5) {
-            0 => dice.below(4) as i64 * DAY,
-            1 => dice.below(72) as i64 * HOUR,
-            2 => dice.below(72 * 60) as i64 * MINUTE,
-            3 => dice.below(3 * 24 * 3600) as i64 * SECOND + dice.below(1000) as i64 * MS,
-            _ => *dice.pick(&[-DAY, 10 * DAY, 1, HOUR + 1, DAY - 1]),
+            0 => dice.below(4) as i64 * DAY_NS,
+            1 => dice.below(72) as i64 * HOUR_NS,
+            2 => dice.below(72 * 60) as i64 * MINUTE_NS,
+            3 => dice.below(3 * 24 * 3600) as i64 * SECOND_NS + dice.below(1000) as i64 * MILLISECOND_NS,
+            _ => *dice.pick(&[-DAY_NS, 10 * DAY_NS, 1, HOUR_NS + 1, DAY_NS - 1]),
         }
 }
 
 /// A random plan of a ranking or chart of `table`.
 pub fn plan(table: Table, dice: &mut Dice) -> Plan {
-    let (satisfied, tolerated) = *dice.pick(&[(750 * MS, 1500 * MS), (500 * MS, 2000 * MS)]);
+    let (satisfied, tolerated) =
+        *dice.pick(&[(750 * MILLISECOND_NS, 1500 * MILLISECOND_NS), (500 * MILLISECOND_NS, 2000 * MILLISECOND_NS)]);
     let (from, to) = if dice.once_in(4) { (i64::MIN, i64::MAX) } else { (moment(dice), moment(dice)) };
     Plan {
         table,

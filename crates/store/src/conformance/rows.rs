@@ -11,6 +11,7 @@ use arrow::array::{
     StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
 use tidewatch_domain::model::{AnyValue, KeyValue};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, SECOND_NS};
 use tidewatch_domain::wire::encode_attributes;
 
 use super::dice::Dice;
@@ -39,12 +40,6 @@ pub type Row = Vec<Cell>;
 
 /// 2026-11-21 00:00 UTC, nanoseconds since the epoch.
 pub const MIDNIGHT: i64 = 1_795_219_200_000_000_000;
-/// Nanoseconds of a second.
-pub const SECOND: i64 = 1_000_000_000;
-/// Nanoseconds of an hour.
-pub const HOUR: i64 = 3_600 * SECOND;
-/// Nanoseconds of a day.
-pub const DAY: i64 = 24 * HOUR;
 
 /// Values of text columns and attributes.
 pub const STRINGS: [&str; 8] = ["", "a", "GET /users", "GET /Users/{id}", "zürich", "ZÜRICH", "日本", "a,b"];
@@ -55,8 +50,8 @@ pub const PROJECTS: [u32; 3] = [1, 2, 7];
 
 /// A random time at or near an edge: a midnight or full hour, at most 90 seconds away.
 pub fn time(dice: &mut Dice) -> i64 {
-    let edge = *dice.pick(&[MIDNIGHT - DAY, MIDNIGHT - HOUR, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT + DAY]);
-    let aside = *dice.pick(&[-1, 0, 0, 1, SECOND, 90 * SECOND]);
+    let edge = *dice.pick(&[MIDNIGHT - DAY_NS, MIDNIGHT - HOUR_NS, MIDNIGHT, MIDNIGHT + HOUR_NS, MIDNIGHT + DAY_NS]);
+    let aside = *dice.pick(&[-1, 0, 0, 1, SECOND_NS, 90 * SECOND_NS]);
     edge + aside
 }
 
@@ -91,7 +86,7 @@ fn cell(table: Table, column: &Column, number: usize, dice: &mut Dice) -> Cell {
         Kind::I16 => Cell::I64(*dice.pick(&[0, 200, 404, 500, 599, -1])),
         Kind::U32 => Cell::U64(*dice.pick(&[0, 1, 3, 256, u64::from(u32::MAX)])),
         Kind::U64 => Cell::U64(*dice.pick(&[0, 1, 9, u64::MAX, u64::MAX - 1])),
-        Kind::I64 => Cell::I64(*dice.pick(&[0, 1, 5, 10_000, 2 * SECOND, i64::from(i32::MAX), -3])),
+        Kind::I64 => Cell::I64(*dice.pick(&[0, 1, 5, 10_000, 2 * SECOND_NS, i64::from(i32::MAX), -3])),
         Kind::F64 => Cell::F64(*dice.pick(&[0.0, 0.5, 1.0, 2.5, -4.0, 1e15])),
         Kind::Text => Cell::Text((*dice.pick(&STRINGS)).to_owned()),
         Kind::Bytes => Cell::Bytes(dice.pick(&[vec![], vec![0], vec![0, 0], vec![255, 1]]).clone()),

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::query_language::Relation;
+use tidewatch_domain::units::{HOUR_NS, SECOND_NS};
 
 use super::dice::Dice;
 use super::model::Columns;
-use super::rows::{Cell, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
+use super::rows::{Cell, MIDNIGHT, PROJECTS, Row, random_rows};
 use super::{Engine, plans, soon};
 use crate::plan::Filter;
 use crate::tables::Table;
@@ -76,7 +77,7 @@ fn spans(count: usize, dice: &mut Dice) -> Vec<Row> {
             _ => (*dice.pick(&above)).clone(),
         };
         row[at("parent_span_id")] = Cell::Bytes(parent);
-        let start = MIDNIGHT + (dice.below(13) as i64 - 6) * HOUR / 2 + dice.below(4) as i64 * SECOND;
+        let start = MIDNIGHT + (dice.below(13) as i64 - 6) * HOUR_NS / 2 + dice.below(4) as i64 * SECOND_NS;
         row[at("time")] = Cell::I64(start);
         row[at("kind")] = Cell::U64(dice.below(6) as u64);
         ids.push((trace, id));
@@ -85,17 +86,17 @@ fn spans(count: usize, dice: &mut Dice) -> Vec<Row> {
 }
 
 fn search(rows: &[Row], dice: &mut Dice) -> TraceSearch {
-    let from = MIDNIGHT - dice.below(4) as i64 * HOUR;
-    let to = from + (1 + dice.below(6) as i64) * HOUR;
+    let from = MIDNIGHT - dice.below(4) as i64 * HOUR_NS;
+    let to = from + (1 + dice.below(6) as i64) * HOUR_NS;
     let duration = match dice.below(3) {
-        0 => SECOND..=i64::MAX,
-        1 => 0..=2 * HOUR,
+        0 => SECOND_NS..=i64::MAX,
+        1 => 0..=2 * HOUR_NS,
         _ => 0..=i64::MAX,
     };
     TraceSearch {
         projects: if dice.once_in(2) { PROJECTS.to_vec() } else { vec![*dice.pick(&PROJECTS)] },
         start: (from, to),
-        window: (from - HOUR, to + HOUR),
+        window: (from - HOUR_NS, to + HOUR_NS),
         spans: if dice.once_in(3) { plans::filter(Table::Spans, rows, 1, dice) } else { Filter::True },
         condition: condition(rows, 2, dice),
         duration,

@@ -1,24 +1,19 @@
 //! Widths of roll-up cells, and the cells that cover a range of time.
 
-/// Nanoseconds of a minute.
-pub const MINUTE: i64 = 60 * 1_000_000_000;
-/// Nanoseconds of an hour.
-pub const HOUR: i64 = 60 * MINUTE;
-/// Nanoseconds of a day.
-pub const DAY: i64 = 24 * HOUR;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 
 /// Widths of cells by level, nanoseconds; each divides the next. Cells start at multiples of their width since the
 /// epoch.
 ///
 /// Four hours are the bucket width of charts of a week or more.
-pub const WIDTHS: [i64; 5] = [MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, DAY];
+pub const WIDTHS: [i64; 5] = [MINUTE_NS, 15 * MINUTE_NS, HOUR_NS, 4 * HOUR_NS, DAY_NS];
 
 /// Durations by level, nanoseconds, of the chunks in which cells are stored; a short range reads few chunks.
-pub const CHUNKS: [i64; 5] = [HOUR, 6 * HOUR, DAY, DAY, 30 * DAY];
+pub const CHUNKS: [i64; 5] = [HOUR_NS, 6 * HOUR_NS, DAY_NS, DAY_NS, 30 * DAY_NS];
 
 /// Widths and chunks of parts of earlier releases, with the index of each in [`WIDTHS`].
 pub const EARLIER: &[(&[i64], &[i64], &[usize])] =
-    &[(&[MINUTE, 15 * MINUTE, HOUR, DAY], &[HOUR, 6 * HOUR, DAY, 30 * DAY], &[0, 1, 2, 4])];
+    &[(&[MINUTE_NS, 15 * MINUTE_NS, HOUR_NS, DAY_NS], &[HOUR_NS, 6 * HOUR_NS, DAY_NS, 30 * DAY_NS], &[0, 1, 2, 4])];
 
 /// Times beyond `-TIME_MAX..=TIME_MAX` have no cells, so that no computation overflows.
 pub const TIME_MAX: i64 = 1 << 62;
@@ -100,7 +95,7 @@ mod tests {
 
     #[test]
     fn cells_are_coarse_inside_and_fine_at_the_ends() {
-        let at = |day: i64, hour: i64, minute: i64| day * DAY + hour * HOUR + minute * MINUTE;
+        let at = |day: i64, hour: i64, minute: i64| day * DAY_NS + hour * HOUR_NS + minute * MINUTE_NS;
         let span = Span { from: at(1, 22, 44) + 5, to: at(4, 1, 1) + 7, bucket: None };
         let found = cover(&span, |level| level != 1 && level != 3, 0, at(9, 0, 0));
         let cells = [
@@ -117,29 +112,29 @@ mod tests {
     #[test]
     fn cells_may_exceed_a_span_beyond_the_rows() {
         let span = Span { from: i64::MIN, to: i64::MAX, bucket: None };
-        let found = cover(&span, |_| true, 3 * DAY + 5, 4 * DAY - 1);
-        assert_eq!((found.cells.as_slice(), found.rest.len()), (&[(4, 3 * DAY, 4 * DAY)][..], 0));
-        let found = cover(&Span { from: 3 * DAY + 6, ..span }, |_| true, 3 * DAY + 5, 4 * DAY - 1);
-        assert_eq!(found.rest, [(3 * DAY + 6, 3 * DAY + MINUTE)]);
+        let found = cover(&span, |_| true, 3 * DAY_NS + 5, 4 * DAY_NS - 1);
+        assert_eq!((found.cells.as_slice(), found.rest.len()), (&[(4, 3 * DAY_NS, 4 * DAY_NS)][..], 0));
+        let found = cover(&Span { from: 3 * DAY_NS + 6, ..span }, |_| true, 3 * DAY_NS + 5, 4 * DAY_NS - 1);
+        assert_eq!(found.rest, [(3 * DAY_NS + 6, 3 * DAY_NS + MINUTE_NS)]);
     }
 
     #[test]
     fn a_cell_is_never_wider_than_a_bucket() {
-        let span = Span { from: 0, to: DAY, bucket: Some((0, 5 * MINUTE)) };
-        assert_eq!(cover(&span, |_| true, 0, DAY).cells, [(0, 0, DAY)]);
-        assert_eq!(cover(&span, |level| level > 0, 0, DAY).rest, [(0, DAY)]);
-        let span = Span { bucket: Some((7, HOUR)), ..span };
-        assert_eq!(cover(&span, |_| true, 0, DAY).cells, []);
-        let span = Span { bucket: Some((30 * MINUTE, HOUR)), ..span };
-        assert_eq!(cover(&span, |_| true, 0, DAY).cells, [(1, 0, DAY)]);
+        let span = Span { from: 0, to: DAY_NS, bucket: Some((0, 5 * MINUTE_NS)) };
+        assert_eq!(cover(&span, |_| true, 0, DAY_NS).cells, [(0, 0, DAY_NS)]);
+        assert_eq!(cover(&span, |level| level > 0, 0, DAY_NS).rest, [(0, DAY_NS)]);
+        let span = Span { bucket: Some((7, HOUR_NS)), ..span };
+        assert_eq!(cover(&span, |_| true, 0, DAY_NS).cells, []);
+        let span = Span { bucket: Some((30 * MINUTE_NS, HOUR_NS)), ..span };
+        assert_eq!(cover(&span, |_| true, 0, DAY_NS).cells, [(1, 0, DAY_NS)]);
     }
 
     proptest! {
         /// Every time of a possible row is covered once when it is within the span, else never.
         #[test]
         fn every_time_is_covered_once(
-            from in -3 * DAY..3 * DAY, length in 0..4 * DAY, has in prop::array::uniform5(any::<bool>()),
-            time_min in -2 * DAY..DAY, rows in 0..2 * DAY, at in prop::collection::vec(0.0..=1.0, 20),
+            from in -3 * DAY_NS..3 * DAY_NS, length in 0..4 * DAY_NS, has in prop::array::uniform5(any::<bool>()),
+            time_min in -2 * DAY_NS..DAY_NS, rows in 0..2 * DAY_NS, at in prop::collection::vec(0.0..=1.0, 20),
         ) {
             let span = Span { from, to: from + length, bucket: None };
             let time_max = time_min + rows;

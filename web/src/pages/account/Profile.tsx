@@ -83,7 +83,7 @@ function Appearance({ user }: { user: User }) {
           options={THEMES}
           onChange={(next) => {
             setTheme(next);
-            change.mutate({ theme: next });
+            change.mutate({ theme: next }, { onSuccess: () => showToast("Theme saved") });
           }}
         />
       </div>

@@ -1,5 +1,6 @@
 // Notifications that were sent, the latest first.
 import { getRouteApi } from "@tanstack/react-router";
+import { useTypesForLabels } from "../../api/config-types";
 import { type NotificationRow, useNotifications } from "../../api/rules";
 import { ruleTypeLabel } from "../../model/rule-types";
 import { Ago } from "../../parts/Ago";
@@ -97,7 +98,7 @@ const COLUMNS: readonly Column<NotificationRow>[] = [
     width: "20%",
     card: "half",
     className: "[overflow-wrap:anywhere]",
-    cell: (row) => <span title={ruleTypeLabel(row.ruleType)}>{row.ruleName}</span>,
+    cell: (row) => <RuleName row={row} />,
   },
   { key: "sent", head: "Sent", width: "100px", cell: (row) => <Sent row={row} /> },
   {
@@ -109,6 +110,10 @@ const COLUMNS: readonly Column<NotificationRow>[] = [
     cell: (row) => <Ago at={row.createdAt} />,
   },
 ];
+
+function RuleName({ row }: { row: NotificationRow }) {
+  return <span title={ruleTypeLabel(useTypesForLabels("rules"), row.ruleType)}>{row.ruleName}</span>;
+}
 
 function Sent({ row }: { row: NotificationRow }) {
   if (row.failed > 0)

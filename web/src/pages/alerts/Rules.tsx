@@ -3,9 +3,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { BellPlus, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useMayWrite } from "../../api/account";
+import { useTypesForLabels } from "../../api/config-types";
 import { type Rule, useDeleteRule, useRules, useSnoozeRule, useToggleRule } from "../../api/rules";
+import { labelOf } from "../../model/config-fields";
 import { NONE } from "../../model/format";
-import { ruleTypeLabel } from "../../model/rule-types";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
@@ -85,7 +86,7 @@ function columns(mayWrite: boolean, edit: (rule: Rule) => void, remove: (rule: R
         </span>
       ),
     },
-    { key: "type", head: "Type", width: "24%", card: "half", cell: (rule) => ruleTypeLabel(rule.ruleType) },
+    { key: "type", head: "Type", width: "24%", card: "half", cell: (rule) => <TypeLabel type={rule.ruleType} /> },
     {
       key: "fired",
       head: "Last fired",
@@ -106,6 +107,10 @@ function columns(mayWrite: boolean, edit: (rule: Rule) => void, remove: (rule: R
         ]
       : []),
   ];
+}
+
+function TypeLabel({ type }: { type: string }) {
+  return labelOf(useTypesForLabels("rules"), type);
 }
 
 const HOUR_MINUTES = 60;

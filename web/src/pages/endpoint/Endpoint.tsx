@@ -9,6 +9,7 @@ import {
   PER_MINUTE_WORDS,
   PERCENTILE_WORDS,
   SERVER_ERROR_WORDS,
+  UNMATCHED,
 } from "../../model/words";
 import { Estimated } from "../../parts/Estimated";
 import { occurrenceColumns, statusColumn } from "../../parts/occurrenceColumns";
@@ -42,7 +43,7 @@ export function EndpointPage() {
 }
 
 function About({ name }: { name: string }) {
-  if (name === "UNMATCHED") return <span>Requests answered 404 that no route of the application took.</span>;
+  if (name === UNMATCHED) return <span>Requests answered 404 that no route of the application took.</span>;
   if (isJunkName(name))
     return <span>These spans carried no HTTP method, so the name is the span's own and the status is unknown.</span>;
   return null;

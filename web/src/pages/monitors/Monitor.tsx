@@ -3,11 +3,13 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useMayWrite } from "../../api/account";
+import { useTypesForLabels } from "../../api/config-types";
 import { useGet, usePost, useProjectId } from "../../api/hooks";
 import { useDeleteMonitor, usePauseMonitor, useReplaceToken, useRunMonitor } from "../../api/monitors";
 import { useRange } from "../../api/range";
+import { labelOf } from "../../model/config-fields";
 import { count } from "../../model/format";
-import { spell, targetOf, typeLabel, uptimeText } from "../../model/monitors";
+import { spell, targetOf, uptimeText } from "../../model/monitors";
 import { isLive } from "../../model/range";
 import type { Check, CheckResult, CheckSeries } from "../../model/types";
 import { Ago } from "../../parts/Ago";
@@ -78,11 +80,12 @@ export function MonitorPage() {
 }
 
 function About({ check }: { check: Check }) {
+  const types = useTypesForLabels("monitors");
   return (
     <>
       <StateChip check={check} />
       <span className="[overflow-wrap:anywhere]">
-        {typeLabel(check.checkType)} · {targetOf(check)}
+        {labelOf(types, check.checkType)} · {targetOf(check)}
       </span>
       {check.checkType === "heartbeat" ? (
         check.lastPingAt && (

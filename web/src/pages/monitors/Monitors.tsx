@@ -3,9 +3,11 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useMayWrite } from "../../api/account";
+import { useConfigTypes, useTypesForLabels } from "../../api/config-types";
 import { usePost, useProjectId } from "../../api/hooks";
+import { labelOf } from "../../model/config-fields";
 import { count } from "../../model/format";
-import { targetOf, typeLabel, uptimeText } from "../../model/monitors";
+import { targetOf, uptimeText } from "../../model/monitors";
 import type { Check, CheckCounts, CheckOverviewRow } from "../../model/types";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
@@ -34,6 +36,8 @@ export function MonitorsPage() {
     { search: q ?? "", state: state ?? null, pagination: { page: page ?? 1, pageSize: PAGE_SIZE } },
     { every: EVERY_MS },
   );
+  // The form needs them, and so does each row.
+  useConfigTypes("monitors");
   const open = useOpenMonitor();
   const add = mayWrite && (
     <button type="button" className="btn btn-primary" onClick={() => setOpen(true)}>
@@ -152,6 +156,7 @@ const COLUMNS: readonly Column<CheckOverviewRow>[] = [
 
 function Name({ row: { check, lastResult } }: { row: CheckOverviewRow }) {
   const pid = useProjectId();
+  const types = useTypesForLabels("monitors");
   const reason = check.enabled && check.state === "down" ? lastResult?.reason : "";
   return (
     <span className="block min-w-0">
@@ -164,7 +169,7 @@ function Name({ row: { check, lastResult } }: { row: CheckOverviewRow }) {
         {check.name}
       </Link>
       <span className="block text-caption text-ink2 [overflow-wrap:anywhere]">
-        {typeLabel(check.checkType)} · {targetOf(check)}
+        {labelOf(types, check.checkType)} · {targetOf(check)}
       </span>
       {check.problem && <span className="block text-caption text-warn [overflow-wrap:anywhere]">{check.problem}</span>}
       {reason && <span className="block text-caption text-error [overflow-wrap:anywhere]">{reason}</span>}

@@ -1,6 +1,7 @@
 //! Configurations of channels (wire, 7), and what is wrong with one.
 
 mod checks;
+mod fields;
 
 use std::collections::BTreeMap;
 
@@ -11,21 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::channels::ESCALATION;
-
-/// The types of channels.
-pub const CHANNEL_TYPES: &[&str] = &[
-    "email",
-    "webhook",
-    "slack",
-    "teams",
-    "discord",
-    "telegram",
-    "github",
-    "pushover",
-    "pagerduty",
-    "opsgenie",
-    ESCALATION,
-];
+use crate::fields::{self as described, ConfigField, FieldKind, json};
+pub use fields::{CHANNEL_TYPES, ChannelWords};
 
 /// Begins a secret whose key is the rest, in base64. Standard Webhooks.
 const BASE64_SECRET: &str = "whsec_";
@@ -215,21 +203,16 @@ pub struct Escalation {
 /// Checks a configuration with its secrets. Returns it without unknown keys; an error is one sentence for the user.
 pub fn checked(channel_type: &str, config: &Value) -> Result<Value, String> {
     let parsed = Config::parse(channel_type, config)?;
-    parsed.check()?;
-    let value = match &parsed {
-        Config::Email(config) => serde_json::to_value(config),
-        Config::Webhook(config) => serde_json::to_value(config),
-        Config::Slack(config) => serde_json::to_value(config),
-        Config::Teams(config) => serde_json::to_value(config),
-        Config::Discord(config) => serde_json::to_value(config),
-        Config::Telegram(config) => serde_json::to_value(config),
-        Config::Github(config) => serde_json::to_value(config),
-        Config::Pushover(config) => serde_json::to_value(config),
-        Config::Pagerduty(config) => serde_json::to_value(config),
-        Config::Opsgenie(config) => serde_json::to_value(config),
-        Config::Escalation(config) => serde_json::to_value(config),
-    };
-    value.map_err(|error| format!("config cannot be stored: {error}"))
+    let (fields, value) = (fields::fields(channel_type), parsed.to_value());
+    parsed.check(&fields, &value)?;
+    described::check(&fields, &value)?;
+    Ok(value)
+}
+
+/// The keys of a type whose values are secrets.
+pub fn secret_keys(channel_type: &str) -> impl Iterator<Item = String> {
+    let fields = fields::fields(channel_type).into_iter();
+    fields.filter(|field| field.kind == FieldKind::Secret).map(|field| field.key)
 }
 
 impl Config {
@@ -247,8 +230,34 @@ impl Config {
             "pagerduty" => Config::Pagerduty(read(config)?),
             "opsgenie" => Config::Opsgenie(read(config)?),
             ESCALATION => Config::Escalation(read(config)?),
-            _ => return Err(format!("channelType is none of {}", CHANNEL_TYPES.join(", "))),
+            _ => {
+                let names = CHANNEL_TYPES.map(|words| words.name);
+                return Err(format!("channelType is none of {}", names.join(", ")));
+            }
         })
+    }
+
+    /// The fields of a type with their defaults.
+    pub fn fields(channel_type: &str) -> Vec<ConfigField> {
+        let defaults = Config::parse(channel_type, &Value::Object(serde_json::Map::new()));
+        let defaults = defaults.map_or(Value::Null, |config| config.to_value());
+        described::with_defaults(fields::fields(channel_type), &defaults)
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Config::Email(config) => json(config),
+            Config::Webhook(config) => json(config),
+            Config::Slack(config) => json(config),
+            Config::Teams(config) => json(config),
+            Config::Discord(config) => json(config),
+            Config::Telegram(config) => json(config),
+            Config::Github(config) => json(config),
+            Config::Pushover(config) => json(config),
+            Config::Pagerduty(config) => json(config),
+            Config::Opsgenie(config) => json(config),
+            Config::Escalation(config) => json(config),
+        }
     }
 }
 
@@ -335,7 +344,7 @@ mod tests {
             ("webhook", json!({ "url": HOOK, "headers": { "Webhook-Id": "x" } }), Some("the header Webhook-Id is set")),
             ("webhook", json!({ "url": HOOK, "headers": { "a b": "x" } }), Some("\"a b\" is no name")),
             ("webhook", json!({ "url": HOOK, "headers": { "a": "x\r\ny: z" } }), Some("the header a contains control")),
-            ("webhook", json!({ "url": HOOK, "headers": headers }), Some("there are more than 20 headers")),
+            ("webhook", json!({ "url": HOOK, "headers": headers }), Some("headers has at most 20 entries")),
             ("webhook", json!({ "url": HOOK, "secret": "whsec_%%%" }), Some("secret begins with whsec_")),
             ("slack", json!({ "webhookUrl": HOOK, "channel": "#a", "username": "b" }), None),
             ("slack", json!({ "webhookUrl": "" }), Some("webhookUrl is missing")),
@@ -365,11 +374,11 @@ mod tests {
             ("pushover", pushover(json!({ "priority": "1", "html": 1, "ttl": "60", "sound": "bike" })), None),
             ("pushover", pushover(json!({ "priority": 2, "retry": 30, "expire": 3600, "callback": HOOK })), None),
             ("pushover", pushover(json!({ "priority": 3 })), Some("priority is 0, 1 or 2")),
-            ("pushover", pushover(json!({ "priority": 2, "expire": 60 })), Some("priority 2 needs retry")),
+            ("pushover", pushover(json!({ "priority": 2, "expire": 60 })), Some("retry is missing")),
             (
                 "pushover",
                 pushover(json!({ "priority": 2, "retry": 60, "expire": 20_000 })),
-                Some("priority 2 needs expire"),
+                Some("expire is at most 10800"),
             ),
             ("pushover", pushover(json!({ "ttl": -1 })), Some("ttl is a positive")),
             ("pushover", json!({ "appToken": "a" }), Some("userKey is missing")),

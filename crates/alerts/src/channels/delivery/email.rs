@@ -1,6 +1,8 @@
 //! Mail: plain and HTML, with the picture in it. Each recipient gets a mail of their own.
 
+use maud::{DOCTYPE, html};
 use tidewatch_accounts::Mail;
+use tidewatch_accounts::mail::templates::{BODY_STYLE, BUTTON_STYLE};
 use tidewatch_accounts::mail::{ImmediateMail, SendError};
 
 use super::config::Email;
@@ -9,6 +11,9 @@ use super::{Courier, Failed, chart, escape, github};
 
 /// Characters of a subject.
 const SUBJECT_CHARS: usize = 200;
+
+const CONTENT_STYLE: &str = "max-width:600px;margin:0 auto;padding:24px;background:#fff;border-radius:8px";
+const PARAGRAPH_STYLE: &str = "margin:0 0 12px";
 
 /// Sends to the recipients that are not in `delivered`. Recipients that the mail server refuses are left out if another
 /// one has it; returns what they were refused with.
@@ -43,33 +48,36 @@ fn mail(message: &Message, recipient: &str, picture: Option<Vec<u8>>) -> Immedia
     let title = escape::one_line(&message.title());
     let caption = chart::caption(&message.series).filter(|_| picture.is_some());
     let link = url.as_deref().map_or_else(String::new, |url| format!("\n\n{url}"));
-    let plain = format!("{title}\n\n{body}{link}\n\nRule: {}\n", escape::one_line(&message.rule_name));
-    let paragraphs: String =
-        body.lines().map(|line| format!("<p style=\"margin:0 0 12px\">{}</p>\n", escape::html(line))).collect();
-    let image = caption.map_or_else(String::new, |caption| {
-        let caption = escape::html(&caption);
-        format!(
-            "<p style=\"margin:0 0 12px\"><img src=\"cid:chart\" alt=\"Chart: {caption}\" width=\"560\" \
-             style=\"max-width:100%;height:auto\"><br><span style=\"color:#57606a;font-size:13px\">{caption}</span></p>\n"
-        )
-    });
-    let button = url.as_deref().map_or_else(String::new, |url| {
-        format!(
-            "<p style=\"margin:0 0 12px\"><a href=\"{}\" style=\"display:inline-block;padding:10px 16px;\
-             background:#0b5cad;color:#fff;border-radius:6px;text-decoration:none\">Open in Tidewatch</a></p>\n",
-            escape::html(url)
-        )
-    });
-    let html = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title></head>\n\
-         <body style=\"margin:0;padding:24px;background:#f5f6f8;color:#1b1f24;font:16px/1.5 system-ui,sans-serif\">\n\
-         <div style=\"max-width:600px;margin:0 auto;padding:24px;background:#fff;border-radius:8px;\
-         border-top:4px solid #{1:06x}\">\n<h1 style=\"margin:0 0 12px;font-size:20px\">{0}</h1>\n\
-         {paragraphs}{image}{button}<p style=\"margin:0;color:#57606a\">Rule: {2}</p>\n</div></body></html>\n",
-        escape::html(&title),
-        message.color(),
-        escape::html(&escape::one_line(&message.rule_name)),
-    );
+    let rule_name = escape::one_line(&message.rule_name);
+    let plain = format!("{title}\n\n{body}{link}\n\nRule: {rule_name}\n");
+    let html = html! {
+        (DOCTYPE) "\n"
+        html lang="en" {
+            head { meta charset="utf-8"; title { (title) } } "\n"
+            body style=(BODY_STYLE) {
+                "\n"
+                div style=(format!("{CONTENT_STYLE};border-top:4px solid #{:06x}", message.color())) {
+                    "\n"
+                    h1 style="margin:0 0 12px;font-size:20px" { (title) } "\n"
+                    @for line in body.lines() { p style=(PARAGRAPH_STYLE) { (line) } "\n" }
+                    @if let Some(caption) = &caption {
+                        p style=(PARAGRAPH_STYLE) {
+                            img src="cid:chart" alt={ "Chart: " (caption) } width="560" style="max-width:100%;height:auto";
+                            br;
+                            span style="color:#57606a;font-size:13px" { (caption) }
+                        }
+                        "\n"
+                    }
+                    @if let Some(url) = url {
+                        p style=(PARAGRAPH_STYLE) { a href=(url) style=(BUTTON_STYLE) { "Open in Tidewatch" } } "\n"
+                    }
+                    p style="margin:0;color:#57606a" { "Rule: " (rule_name) } "\n"
+                }
+            }
+        }
+        "\n"
+    }
+    .into_string();
     let subject = super::message::truncated(&title, SUBJECT_CHARS);
     ImmediateMail {
         mail: Mail { recipient: recipient.to_owned(), subject, text: plain, html },

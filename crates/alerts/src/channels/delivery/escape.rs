@@ -1,20 +1,4 @@
-//! Strings of users in the markup of services.
-
-/// Escapes a string for HTML.
-pub fn html(value: &str) -> String {
-    let mut escaped = String::with_capacity(value.len());
-    for c in value.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
+//! Strings of users in the markup of services that is not HTML.
 
 /// Escapes a string for Slack's `mrkdwn`, where these three characters start mentions and links.
 pub fn slack(value: &str) -> String {
@@ -57,7 +41,6 @@ mod tests {
     /// Item: markup in names and messages is not interpreted.
     #[test]
     fn markup_is_escaped() {
-        assert_eq!(html("<b a=\"1\">'&"), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;");
         assert_eq!(slack("<!channel> & <https://a|b>"), "&lt;!channel&gt; &amp; &lt;https://a|b&gt;");
         assert_eq!(markdown("[a](http://b) @everyone *c*"), "\\[a\\]\\(http\\://b\\) \\@everyone \\*c\\*");
         assert_eq!(code_block("a"), "```text\na\n```");

@@ -10,6 +10,7 @@
 pub mod chart;
 mod chat;
 pub mod config;
+mod courier;
 mod email;
 mod escape;
 mod github;
@@ -24,47 +25,12 @@ pub mod twilio;
 mod webhook;
 
 use serde_json::Value;
-use tidewatch_accounts::mail::{ImmediateMail, SendError};
-use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
 use crate::channels::PRIVATE_LINE;
 use config::Config;
 use message::Message;
-use reply::Failure;
 
-/// Sends what a channel needs to be sent.
-pub trait Courier {
-    /// Sends an HTTP request.
-    fn request(&mut self, request: &OutboundRequest) -> Result<OutboundResponse, CallError>;
-
-    /// Sends a mail.
-    fn mail(&mut self, mail: &ImmediateMail) -> Result<(), SendError>;
-
-    /// The account that sends SMS. `None`: it is not set up.
-    fn twilio(&self) -> Option<&twilio::Account>;
-
-    /// The time of the attempt, seconds since the epoch.
-    fn now_seconds(&self) -> i64;
-}
-
-/// The outcome of an attempt that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Failed {
-    /// Error of the delivery, a sentence without a full stop and without secrets.
-    pub error: String,
-    /// Whether further attempts are pointless.
-    pub is_final: bool,
-    /// Seconds for which the receiver takes nothing.
-    pub retry_after_seconds: Option<u64>,
-    /// The recipients of a mail that have it.
-    pub delivered: Vec<String>,
-}
-
-impl From<Failure> for Failed {
-    fn from(Failure { error, retry_after_seconds }: Failure) -> Failed {
-        Failed { error, retry_after_seconds, ..Failed::default() }
-    }
-}
+pub use courier::{Courier, Failed, TwilioAccount};
 
 /// Sends a message to a target. Recipients in `delivered` have it from earlier attempts. Returns what some of the
 /// recipients failed with; empty: nothing.

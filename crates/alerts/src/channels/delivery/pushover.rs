@@ -2,7 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use maud::html;
 use serde_json::json;
+
+use tidewatch_domain::units::SECOND_NS;
 
 use super::config::Pushover;
 use super::message::{Message, truncated};
@@ -36,7 +39,7 @@ pub fn send(config: &Pushover, message: &Message, courier: &mut dyn Courier) -> 
         "title": truncated(&escape::one_line(&message.title()), TITLE_CHARS),
         "message": content,
         "priority": priority,
-        "timestamp": message.at_ns / 1_000_000_000,
+        "timestamp": message.at_ns / SECOND_NS,
     });
     let mut set = |key: &str, value: serde_json::Value| body[key] = value;
     if priority == EMERGENCY {
@@ -72,7 +75,7 @@ pub fn send(config: &Pushover, message: &Message, courier: &mut dyn Courier) -> 
 fn truncated_html(content: &str) -> String {
     let mut most = MESSAGE_CHARS;
     loop {
-        let escaped = escape::html(&truncated(content, most));
+        let escaped = html! { (truncated(content, most)) }.into_string();
         let excess = escaped.chars().count().saturating_sub(MESSAGE_CHARS);
         if excess == 0 || most == 0 {
             return escaped;

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 use tidewatch_accounts::mail::{ImmediateMail, SendError};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
-use super::Courier;
 use super::message::Message;
-use super::twilio::Account;
+use super::{Courier, TwilioAccount};
 use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct Recorder {
     pub mails: Vec<ImmediateMail>,
     pub answers: VecDeque<(u16, String)>,
     pub mail_answers: VecDeque<Result<(), SendError>>,
-    pub twilio: Option<Account>,
+    pub twilio: Option<TwilioAccount>,
 }
 
 impl Recorder {
@@ -44,7 +44,7 @@ impl Courier for Recorder {
         self.mail_answers.pop_front().unwrap_or(Ok(()))
     }
 
-    fn twilio(&self) -> Option<&Account> {
+    fn twilio(&self) -> Option<&TwilioAccount> {
         self.twilio.as_ref()
     }
 
@@ -60,7 +60,7 @@ pub fn header<'a>(request: &'a OutboundRequest, name: &str) -> Option<&'a str> {
 
 pub fn notification(status: AlertStatus, severity: Severity) -> Notification {
     let at_ns = 1_767_323_045_000_000_000;
-    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * 60_000_000_000, value: minute as f64 };
+    let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE_NS, value: minute as f64 };
     Notification {
         organization: 1,
         project: Some(1),

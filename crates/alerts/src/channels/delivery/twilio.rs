@@ -10,7 +10,7 @@ use url::form_urlencoded::Serializer;
 
 use super::message::Message;
 use super::reply::{Failure, accepted};
-use super::{Courier, Failed, chat, escape};
+use super::{Courier, Failed, TwilioAccount, chat, escape};
 use crate::channels::SECRET_SENTINEL;
 
 /// The API of Twilio.
@@ -27,19 +27,6 @@ pub const NOT_SET_UP: &str =
 
 /// Statuses that further attempts do not change: the request or the credentials are wrong.
 const FINAL: [u16; 4] = [400, 401, 403, 404];
-
-/// The Twilio account of the server.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Account {
-    /// The SID of the account: `AC` and letters and digits.
-    pub sid: String,
-    /// The password of the requests, a secret.
-    pub auth_token: String,
-    /// The sender: a number as in E.164, or the SID of a Messaging Service.
-    pub from: String,
-    /// The base URL of the API.
-    pub api_url: String,
-}
 
 /// Reads a phone number: `+` and 8 to 15 digits, of which the first is not 0. ITU-T E.164. Removes spaces, dashes and
 /// brackets. `None`: it is no such number.
@@ -69,8 +56,8 @@ pub fn send(config: &Value, message: &Message, line: &str, courier: &mut dyn Cou
     })
 }
 
-fn request(account: &Account, to: &str, text: &str) -> OutboundRequest {
-    let Account { sid, auth_token, from, api_url } = account;
+fn request(account: &TwilioAccount, to: &str, text: &str) -> OutboundRequest {
+    let TwilioAccount { sid, auth_token, from, api_url } = account;
     let sender = if from.starts_with(MESSAGING_SERVICE) { "MessagingServiceSid" } else { "From" };
     let form = Serializer::new(String::new()).extend_pairs([("To", to), (sender, from), ("Body", text)]).finish();
     let authorization = format!("Basic {}", STANDARD.encode(format!("{sid}:{auth_token}")));
@@ -119,8 +106,13 @@ mod tests {
 
     const LINK: &str = "Acknowledge: https://tide.example.com/ack#token=twk_abc";
 
-    fn account(from: &str) -> Account {
-        Account { sid: "AC1".to_owned(), auth_token: "t0ken".to_owned(), from: from.to_owned(), api_url: String::new() }
+    fn account(from: &str) -> TwilioAccount {
+        TwilioAccount {
+            sid: "AC1".to_owned(),
+            auth_token: "t0ken".to_owned(),
+            from: from.to_owned(),
+            api_url: String::new(),
+        }
     }
 
     #[test]

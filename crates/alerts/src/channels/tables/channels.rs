@@ -7,7 +7,7 @@ use tidewatch_limits as limits;
 
 use super::notifications::{TARGET_SEALED_AS, notify};
 use crate::channels::{AlertStatus, Channels, NOTIFICATIONS_QUEUED, Notification, Severity, Target};
-use crate::tables::is_targeted;
+use crate::tables::{RowValues, is_targeted};
 
 /// The type of the channels that start an escalation policy. They have no delivery of their own.
 pub const ESCALATION: &str = "escalation";
@@ -118,20 +118,19 @@ impl Channels {
         if count >= limits::CHANNELS_MAX {
             return Err(ControlError::TooMany("channels in this project"));
         }
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO notification_channels (project, name, channel_type, config_sealed, created_ns, updated_ns) \
-             VALUES ($1, $2, $3, $4, $5, $5) RETURNING id",
-        )
-        .bind(i64::from(project.number))
-        .bind(name)
-        .bind(channel_type)
-        .bind(self.database.sealer().seal(TARGET_SEALED_AS, &config.to_string())?)
-        .bind(actor.at_ns)
-        .fetch_one(write.on())
-        .await?;
+        let row = self.chosen(name, channel_type, config)?.set("project", i64::from(project.number));
+        let row = row.set("created_ns", actor.at_ns).set("updated_ns", actor.at_ns);
+        let id = row.insert(&mut write).await?;
         write.audit(about(actor.did("channel.create"), project, id, name, channel_type)).await?;
         write.commit().await?;
         Ok(id)
+    }
+
+    /// The columns that a user chooses.
+    fn chosen(&self, name: &str, channel_type: &str, config: &Value) -> Result<RowValues, ControlError> {
+        let sealed = self.database.sealer().seal(TARGET_SEALED_AS, &config.to_string())?;
+        let row = RowValues::of("notification_channels").set("name", name);
+        Ok(row.set("channel_type", channel_type).set("config_sealed", sealed))
     }
 
     /// Replaces name, type and configuration of a channel. Messages that wait for another attempt are due at once.
@@ -146,21 +145,11 @@ impl Channels {
         config: &Value,
     ) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;
-        let changed = sqlx::query(
-            "UPDATE notification_channels SET name = $4, channel_type = $5, config_sealed = $6, updated_ns = $7 \
-             WHERE id = $1 AND project = $2 AND updated_ns = $3",
-        )
-        .bind(before.id)
-        .bind(i64::from(project.number))
-        .bind(before.updated_ns)
-        .bind(name)
-        .bind(channel_type)
-        .bind(self.database.sealer().seal(TARGET_SEALED_AS, &config.to_string())?)
         // Two changes at one time of the clock differ too.
-        .bind(actor.at_ns.max(before.updated_ns + 1))
-        .execute(write.on())
-        .await?;
-        if changed.rows_affected() == 0 {
+        let updated_ns = actor.at_ns.max(before.updated_ns + 1);
+        let row = self.chosen(name, channel_type, config)?.set("updated_ns", updated_ns);
+        let keys = [("id", before.id), ("project", i64::from(project.number)), ("updated_ns", before.updated_ns)];
+        if row.update(&mut write, &keys).await? == 0 {
             return Err(CHANGED_MEANWHILE);
         }
         sqlx::query(

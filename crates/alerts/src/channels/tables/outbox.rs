@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use sqlx::AnyConnection;
 use tidewatch_accounts::{ControlError, Write};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 
 use super::channels::{ESCALATION, Outcome, opened, record_outcome};
@@ -162,7 +163,7 @@ impl Channels {
     ) -> Result<bool, ControlError> {
         let tries = message.tries + 1;
         let delay_ns = retry_delay_ns(tries).filter(|_| !failed.is_final);
-        let wait_ns = failed.retry_after_seconds.map_or(0, |seconds| seconds.saturating_mul(1_000_000_000) as i64);
+        let wait_ns = failed.retry_after_seconds.map_or(0, |seconds| seconds.saturating_mul(SECOND_NS as u64) as i64);
         let delay_ns = delay_ns.map(|delay| delay.max(wait_ns).min(limits::NOTIFICATION_RETRY_MAX.as_nanos() as i64));
         let delivered = serde_json::to_string(failed.delivered)
             .map_err(|_| ControlError::Unreadable("the recipients of a mail"))?;

@@ -88,9 +88,9 @@ pub(super) async fn announce(
             if !announcer.has_mail {
                 continue;
             }
-            let about = (title.as_str(), update.status.name(), update.message.as_str());
             let (link, leave) = (announcer.page(&slug), announcer.subscription(&slug, &token, ""));
-            let mail = mails::status_update(&name, about, &target, &link, &leave);
+            let mail =
+                mails::status_update(&name, &title, update.status.name(), &update.message, &target, &link, &leave);
             write.insert_list_mail(&mail, &one_click, update.at_ns).await?;
         }
         if webhooks.is_empty() {

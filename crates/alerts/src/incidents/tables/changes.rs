@@ -115,7 +115,8 @@ impl Incidents {
         announcer: &Announcer,
         organization: i64,
         id: i64,
-        (status, message): (IncidentStatus, &str),
+        status: IncidentStatus,
+        message: &str,
     ) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;
         let known = status_of(&mut write, organization, id).await?;

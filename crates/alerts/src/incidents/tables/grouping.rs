@@ -72,13 +72,15 @@ pub struct GroupedIncident {
 impl Incidents {
     /// Groups the notifications after the cursor: `group` receives the incidents that they may change, the
     /// notifications in order, and the time. `grace`: incidents whose last alert ended this long ago are among them.
-    /// Returns the number of notifications; `None`: another node has the lease
-    /// `lease` of `holder`.
+    /// Returns the number of notifications; `None`: `holder` has not the lease
+    /// `lease`.
     pub async fn group_notifications(
         &self,
-        (lease, holder): (&str, &str),
+        lease: &str,
+        holder: &str,
         announcer: &Announcer,
-        (now_ns, grace): (i64, Duration),
+        now_ns: i64,
+        grace: Duration,
         group: impl FnOnce(&mut Vec<GroupedIncident>, &[AlertFact], i64),
     ) -> Result<Option<usize>, ControlError> {
         let mut write = self.database.write().await?;

@@ -2,7 +2,7 @@
 
 use tidewatch_accounts::ControlError;
 
-use super::{GroupedAlert, Incident, IncidentStatus, IncidentUpdate};
+use super::incident::{GroupedAlert, Incident, IncidentStatus, IncidentUpdate};
 use crate::channels::Severity;
 
 pub(super) const COLUMNS: &str = "id, organization_id, project, title, severity, status, automatic, started_ns, \

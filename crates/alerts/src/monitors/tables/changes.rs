@@ -2,9 +2,10 @@
 
 use tidewatch_accounts::{Actor, ControlError, Project};
 
-use super::monitors::{MonitorStanding, MonitorState, NO_MONITOR, NewMonitor, SEALED_AS, audit};
-use super::results::{MonitorRules, read, settle};
+use super::monitors::{NO_MONITOR, NewMonitor, SEALED_AS, audit, chosen};
+use super::results::{read, settle};
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorStanding, MonitorState};
 
 impl Monitors {
     /// Changes what a user chooses. The schedule begins again, and consecutive failures are counted from 0. The state
@@ -15,7 +16,6 @@ impl Monitors {
         project: &Project,
         id: i64,
         new: &NewMonitor,
-        rules: &dyn MonitorRules,
     ) -> Result<(), ControlError> {
         let sealed = self.database.sealer().seal(SEALED_AS, &new.config.to_string())?;
         let mut write = self.database.write().await?;
@@ -23,25 +23,10 @@ impl Monitors {
         let before = before.ok_or(NO_MONITOR)?;
         if !new.is_enabled && before.enabled != 0 {
             let paused = MonitorStanding { state: MonitorState::Unknown, failures: 0, since_ns: actor.at_ns };
-            settle(&mut write, &before, paused, "paused", "", rules).await?;
+            settle(&mut write, &before, paused, "paused", "").await?;
         }
-        sqlx::query(
-            "UPDATE monitors SET name = $2, enabled = $3, interval_seconds = $4, timeout_seconds = $5, \
-             failure_threshold = $6, period_seconds = $7, grace_seconds = $8, config_sealed = $9, updated_ns = $10, \
-             failures = 0, slot_ns = NULL WHERE id = $1",
-        )
-        .bind(id)
-        .bind(&new.name)
-        .bind(i64::from(new.is_enabled))
-        .bind(new.interval_seconds)
-        .bind(new.timeout_seconds)
-        .bind(new.failure_threshold)
-        .bind(new.period_seconds)
-        .bind(new.grace_seconds)
-        .bind(sealed)
-        .bind(actor.at_ns)
-        .execute(write.on())
-        .await?;
+        let row = chosen(new, sealed, actor.at_ns).set("failures", 0i64).set("slot_ns", None::<i64>);
+        row.update(&mut write, &[("id", id)]).await?;
         if new.is_enabled && before.enabled == 0 && new.period_seconds > 0 {
             // Nothing was reported while it was paused, which is not late.
             sqlx::query("UPDATE monitors SET ping_ns = NULL WHERE id = $1").bind(id).execute(write.on()).await?;
@@ -51,18 +36,12 @@ impl Monitors {
     }
 
     /// Deletes a monitor with its results. If it was down, its alert ends.
-    pub async fn delete_monitor(
-        &self,
-        actor: &Actor,
-        project: &Project,
-        id: i64,
-        rules: &dyn MonitorRules,
-    ) -> Result<(), ControlError> {
+    pub async fn delete_monitor(&self, actor: &Actor, project: &Project, id: i64) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;
         let row = read(&mut write, id).await?.filter(|row| row.project == i64::from(project.number));
         let row = row.ok_or(NO_MONITOR)?;
         let deleted = MonitorStanding { state: MonitorState::Unknown, failures: 0, since_ns: actor.at_ns };
-        settle(&mut write, &row, deleted, "deleted", "", rules).await?;
+        settle(&mut write, &row, deleted, "deleted", "").await?;
         sqlx::query("DELETE FROM monitors WHERE id = $1").bind(id).execute(write.on()).await?;
         audit(&mut write, actor, "monitor.delete", project, id, &row.name).await?;
         write.commit().await

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use tidewatch_accounts::ControlError;
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorState, MonitorTimings, from_row};
+use super::monitors::{MonitorResult, MonitorTimings, from_row};
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorOutcome, MonitorState};
 
 /// The results of a monitor on one UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -302,11 +304,9 @@ impl Monitors {
         to_ns: i64,
         width_ns: i64,
     ) -> Result<Vec<MonitorSums>, ControlError> {
-        const HOUR_NS: i64 = 3_600_000_000_000;
         // PostgreSQL sums integers to decimals.
         let sum = |what: &str, name: &str| format!("CAST(COALESCE(SUM({what}), 0) AS INTEGER) AS {name}");
-        let integer =
-            if self.database.engine() == tidewatch_accounts::db::Engine::Postgres { "BIGINT" } else { "INTEGER" };
+        let integer = if self.database.engine() == tidewatch_accounts::Engine::Postgres { "BIGINT" } else { "INTEGER" };
         let (table, time, columns) = if width_ns % HOUR_NS == 0 {
             let names = ["total", "up", "missed", "timed", "dns_ns", "connect_ns", "tls_ns", "wait_ns", "total_ns"];
             let mut columns: Vec<String> = names.iter().map(|name| sum(name, name)).collect();

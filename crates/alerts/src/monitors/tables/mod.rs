@@ -7,5 +7,5 @@ mod results;
 mod sums;
 
 pub use history::{MonitorDay, MonitorResultsOf, MonitorSummary, MonitorSums, MonitorTransition};
-pub use monitors::{Monitor, MonitorOutcome, MonitorResult, MonitorStanding, MonitorState, MonitorTimings, NewMonitor};
-pub use results::{Lease, MonitorChange, MonitorRules, MonitorSlot, ScheduledMonitor};
+pub use monitors::{Monitor, MonitorResult, MonitorTimings, NewMonitor};
+pub use results::{Lease, MonitorSlot, ScheduledMonitor};

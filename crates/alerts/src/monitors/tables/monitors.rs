@@ -9,72 +9,14 @@ use tidewatch_accounts::{Actor, ControlError, Database, Project, Write};
 use tidewatch_limits as limits;
 
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorOutcome, MonitorStanding, MonitorState};
+use crate::tables::RowValues;
 
 /// The purpose that the configurations of monitors are sealed for.
 pub(super) const SEALED_AS: &str = "monitor";
 /// The prefix of the tokens of heartbeats.
 const HEARTBEAT_PREFIX: &str = "twh_";
 pub(super) const NO_MONITOR: ControlError = ControlError::Missing("no such monitor");
-
-/// State of a monitor's target, from its results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MonitorState {
-    /// The latest results are good.
-    Up,
-    /// As many consecutive results as its threshold were bad.
-    Down,
-    /// Nothing is known yet, or it is paused.
-    Unknown,
-}
-
-impl MonitorState {
-    /// The name on the wire and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorState::Up => "up",
-            MonitorState::Down => "down",
-            MonitorState::Unknown => "unknown",
-        }
-    }
-
-    pub(super) fn of_name(name: &str) -> MonitorState {
-        match name {
-            "up" => MonitorState::Up,
-            "down" => MonitorState::Down,
-            _ => MonitorState::Unknown,
-        }
-    }
-}
-
-/// The result of one check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MonitorOutcome {
-    /// It is as it should be.
-    Up,
-    /// It is not.
-    Down,
-    /// The check was not made.
-    Missed,
-}
-
-impl MonitorOutcome {
-    /// The name on the wire and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorOutcome::Up => "up",
-            MonitorOutcome::Down => "down",
-            MonitorOutcome::Missed => "missed",
-        }
-    }
-
-    pub(super) fn of_name(name: &str) -> MonitorOutcome {
-        match name {
-            "up" => MonitorOutcome::Up,
-            "down" => MonitorOutcome::Down,
-            _ => MonitorOutcome::Missed,
-        }
-    }
-}
 
 /// Durations of the phases of a check, nanoseconds; `None`: there was no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,15 +56,21 @@ pub struct MonitorResult {
     pub output: String,
 }
 
-/// State of a monitor, derived from its results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MonitorStanding {
-    /// The state.
-    pub state: MonitorState,
-    /// Consecutive bad results.
-    pub failures: i64,
-    /// Time since which it has the state, nanoseconds since the epoch.
-    pub since_ns: i64,
+impl MonitorResult {
+    /// A result without durations.
+    pub fn unmeasured(at_ns: i64, outcome: MonitorOutcome, reason: String) -> MonitorResult {
+        MonitorResult {
+            id: 0,
+            at_ns,
+            outcome,
+            reason,
+            status_code: None,
+            trace_id: String::new(),
+            timings: MonitorTimings::default(),
+            tls_expires_ns: None,
+            output: String::new(),
+        }
+    }
 }
 
 /// The parts of a monitor that a user chooses. Checked by `alerts::monitors`.
@@ -303,25 +251,14 @@ impl Monitors {
         if count >= limits::MONITORS_MAX {
             return Err(ControlError::TooMany("monitors in this project"));
         }
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO monitors (project, name, check_type, enabled, interval_seconds, timeout_seconds, \
-             failure_threshold, period_seconds, grace_seconds, config_sealed, token_hash, created_ns, updated_ns, \
-             since_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12) RETURNING id",
-        )
-        .bind(i64::from(project.number))
-        .bind(&new.name)
-        .bind(&new.check_type)
-        .bind(i64::from(new.is_enabled))
-        .bind(new.interval_seconds)
-        .bind(new.timeout_seconds)
-        .bind(new.failure_threshold)
-        .bind(new.period_seconds)
-        .bind(new.grace_seconds)
-        .bind(sealed)
-        .bind(token.as_deref().map(hash))
-        .bind(actor.at_ns)
-        .fetch_one(write.on())
-        .await?;
+        let id = chosen(new, sealed, actor.at_ns)
+            .set("project", i64::from(project.number))
+            .set("check_type", &new.check_type)
+            .set("token_hash", token.as_deref().map(hash))
+            .set("created_ns", actor.at_ns)
+            .set("since_ns", actor.at_ns)
+            .insert(&mut write)
+            .await?;
         audit(&mut write, actor, "monitor.create", project, id, &new.name).await?;
         write.commit().await?;
         Ok((id, token))
@@ -352,6 +289,20 @@ impl Monitors {
 }
 
 /// Adds the change of a monitor to the audit log.
+/// The columns that a user chooses; the configuration is sealed.
+pub(super) fn chosen(new: &NewMonitor, sealed: String, at_ns: i64) -> RowValues {
+    RowValues::of("monitors")
+        .set("name", &new.name)
+        .set("enabled", i64::from(new.is_enabled))
+        .set("interval_seconds", new.interval_seconds)
+        .set("timeout_seconds", new.timeout_seconds)
+        .set("failure_threshold", new.failure_threshold)
+        .set("period_seconds", new.period_seconds)
+        .set("grace_seconds", new.grace_seconds)
+        .set("config_sealed", sealed)
+        .set("updated_ns", at_ns)
+}
+
 pub(super) async fn audit(
     write: &mut Write<'_>,
     actor: &Actor,

@@ -8,10 +8,11 @@ use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{ControlError, Write};
 use tidewatch_limits as limits;
 
-use super::monitors::{COLUMNS, Monitor, MonitorOutcome, MonitorResult, MonitorStanding, MonitorState, Row, from_row};
+use super::monitors::{COLUMNS, Monitor, MonitorResult, Row, from_row};
 use super::sums::{add_missed, insert, keep_newest, sum};
 use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity, Target, notify};
 use crate::monitors::Monitors;
+use crate::monitors::standing::{MonitorChange, MonitorStanding, MonitorState};
 
 /// A lease and its holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,36 +32,6 @@ pub struct MonitorSlot<'a> {
     pub slot_ns: i64,
     /// Checks that were not made since the slot before: start of the UTC day, and their number.
     pub missed: Vec<(i64, i64)>,
-}
-
-/// A change of the state of a monitor, for [`MonitorRules::words`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MonitorChange {
-    /// Name of the monitor.
-    pub name: String,
-    /// Its type.
-    pub check_type: String,
-    /// The state before.
-    pub before: MonitorStanding,
-    /// The state since.
-    pub after: MonitorStanding,
-    /// Reason of the change; empty for a recovery.
-    pub reason: String,
-}
-
-/// The rules that decide what follows from a result.
-pub trait MonitorRules: Sync {
-    /// The standing after a result.
-    fn next(
-        &self,
-        standing: MonitorStanding,
-        outcome: MonitorOutcome,
-        failure_threshold: i64,
-        at_ns: i64,
-    ) -> MonitorStanding;
-
-    /// Subject and body of the notification about a change.
-    fn words(&self, change: &MonitorChange) -> (String, String);
 }
 
 impl Monitors {
@@ -90,7 +61,6 @@ impl Monitors {
         monitor: i64,
         result: &MonitorResult,
         slot: Option<&MonitorSlot<'_>>,
-        rules: &dyn MonitorRules,
     ) -> Result<bool, ControlError> {
         let mut write = self.database.write().await?;
         let Some(row) = read(&mut write, monitor).await?.filter(|row| row.enabled != 0) else { return Ok(false) };
@@ -106,19 +76,14 @@ impl Monitors {
                 .await?;
             add_missed(&mut write, monitor, result.at_ns, &slot.missed).await?;
         }
-        add(&mut write, &row, result, rules).await?;
+        add(&mut write, &row, result).await?;
         write.commit().await?;
         Ok(true)
     }
 
     /// Stores the report of a job: `result` has its time and outcome. Returns false if no heartbeat has this token.
     /// A paused one keeps its state. Repetitions within [`limits::HEARTBEAT_REPEAT`] are no further results.
-    pub async fn record_heartbeat(
-        &self,
-        token: &str,
-        result: &MonitorResult,
-        rules: &dyn MonitorRules,
-    ) -> Result<bool, ControlError> {
+    pub async fn record_heartbeat(&self, token: &str, result: &MonitorResult) -> Result<bool, ControlError> {
         let mut write = self.database.write().await?;
         let id: Option<i64> = sqlx::query_scalar("SELECT id FROM monitors WHERE token_hash = $1")
             .bind(hash(token))
@@ -147,7 +112,7 @@ impl Monitors {
             .execute(write.on())
             .await?;
         if !is_repeated {
-            add(&mut write, &row, result, rules).await?;
+            add(&mut write, &row, result).await?;
         }
         write.commit().await?;
         Ok(true)
@@ -182,21 +147,16 @@ pub(super) async fn read(write: &mut Write<'_>, id: i64) -> Result<Option<Row>, 
 }
 
 /// Stores a result with what follows from it.
-async fn add(
-    write: &mut Write<'_>,
-    row: &Row,
-    result: &MonitorResult,
-    rules: &dyn MonitorRules,
-) -> Result<(), ControlError> {
+async fn add(write: &mut Write<'_>, row: &Row, result: &MonitorResult) -> Result<(), ControlError> {
     insert(write, row.id, result).await?;
     sum(write, row.id, result).await?;
-    let next = rules.next(row.standing(), result.outcome, row.failure_threshold, result.at_ns);
+    let next = row.standing().after(result.outcome, row.failure_threshold, result.at_ns);
     sqlx::query("UPDATE monitors SET failures = $2 WHERE id = $1")
         .bind(row.id)
         .bind(next.failures)
         .execute(write.on())
         .await?;
-    settle(write, row, next, &result.reason, &result.trace_id, rules).await
+    settle(write, row, next, &result.reason, &result.trace_id).await
 }
 
 /// Stores a change of the state, and notifies of one from or to [`MonitorState::Down`]. Nothing if the state is equal.
@@ -206,7 +166,6 @@ pub(super) async fn settle(
     after: MonitorStanding,
     reason: &str,
     trace_id: &str,
-    rules: &dyn MonitorRules,
 ) -> Result<(), ControlError> {
     let before = row.standing();
     if after.state == before.state {
@@ -233,20 +192,14 @@ pub(super) async fn settle(
     .await?;
     keep_newest(write, "monitor_transitions", "id", row.id, limits::MONITOR_TRANSITIONS_MAX).await?;
     if before.state == MonitorState::Down || after.state == MonitorState::Down {
-        let (name, check_type, reason) = (row.name.clone(), row.check_type.clone(), reason.to_owned());
-        let change = MonitorChange { name, check_type, before, after, reason };
-        notify_by_rules(write, row, &change, rules).await?;
+        let change = MonitorChange { name: row.name.clone(), before, after, reason: reason.to_owned() };
+        notify_by_rules(write, row, &change).await?;
     }
     Ok(())
 }
 
 /// Notifies by every `check_down` rule of the project that is enabled and not snoozed.
-async fn notify_by_rules(
-    write: &mut Write<'_>,
-    row: &Row,
-    change: &MonitorChange,
-    rules: &dyn MonitorRules,
-) -> Result<(), ControlError> {
+async fn notify_by_rules(write: &mut Write<'_>, row: &Row, change: &MonitorChange) -> Result<(), ControlError> {
     let at_ns = change.after.since_ns;
     let found: Vec<(i64, String, String)> = sqlx::query_as(
         "SELECT channel_id, name, severity FROM notification_rules WHERE project = $1 AND rule_type = 'check_down' \
@@ -264,7 +217,7 @@ async fn notify_by_rules(
             .bind(row.project)
             .fetch_one(write.on())
             .await?;
-    let (subject, body) = rules.words(change);
+    let (subject, body) = change.words();
     let series = latest_durations(write, row.id).await?;
     let status = if change.after.state == MonitorState::Down { AlertStatus::Firing } else { AlertStatus::Resolved };
     for (channel, rule_name, severity) in found {

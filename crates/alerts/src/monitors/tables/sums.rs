@@ -2,12 +2,11 @@
 
 use sqlx::AssertSqlSafe;
 use tidewatch_accounts::{ControlError, Write};
+use tidewatch_domain::units::{DAY_NS, HOUR_NS};
 use tidewatch_limits as limits;
 
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorTimings};
-
-const HOUR_NS: i64 = 3_600_000_000_000;
-const DAY_NS: i64 = 24 * HOUR_NS;
+use super::monitors::{MonitorResult, MonitorTimings};
+use crate::monitors::standing::MonitorOutcome;
 
 /// Stores a result.
 pub(super) async fn insert(write: &mut Write<'_>, monitor: i64, result: &MonitorResult) -> Result<(), ControlError> {
@@ -68,7 +67,7 @@ pub(super) async fn sum(write: &mut Write<'_>, monitor: i64, result: &MonitorRes
     .bind(timings.total_ns.unwrap_or_default())
     .execute(write.on())
     .await?;
-    add_to_day(write, monitor, day_ns, (1, up, missed)).await?;
+    add_to_day(write, monitor, day_ns, 1, up, missed).await?;
     if known == 0 {
         remove_old(write, monitor, result.at_ns).await?;
     }
@@ -79,7 +78,9 @@ async fn add_to_day(
     write: &mut Write<'_>,
     monitor: i64,
     day_ns: i64,
-    (total, up, missed): (i64, i64, i64),
+    total: i64,
+    up: i64,
+    missed: i64,
 ) -> Result<(), ControlError> {
     sqlx::query(
         "INSERT INTO monitor_days (monitor_id, day_ns, total, up, missed) VALUES ($1, $2, $3, $4, $5) \
@@ -108,7 +109,7 @@ pub(super) async fn add_missed(
         return Ok(());
     }
     for (day_ns, count) in missed {
-        add_to_day(write, monitor, *day_ns, (*count, 0, *count)).await?;
+        add_to_day(write, monitor, *day_ns, *count, 0, *count).await?;
     }
     let checks = if count == 1 { "1 check was".to_owned() } else { format!("{count} checks were") };
     let result = MonitorResult {

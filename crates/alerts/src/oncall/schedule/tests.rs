@@ -5,7 +5,8 @@ use jiff::civil::{Date, DateTime};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::MINUTE_NS;
+use tidewatch_domain::units::MINUTE_NS;
+
 use super::super::layer::{LayerDefinition, Restriction, RotationType};
 use super::*;
 

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{Actor, ControlError, Database, Mail, Write};
+use tidewatch_domain::units::HOUR_NS;
 use tidewatch_limits as limits;
 
-use super::paging_rules::PagingRules;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
-use crate::oncall::OnCall;
+use crate::oncall::{OnCall, contact};
+use crate::tables::RowValues;
 
 /// The purpose that configurations are sealed for.
 const SEALED_AS: &str = "contact method";
@@ -60,6 +61,16 @@ type Columns = (i64, String, String, String, i64, Option<i64>, i64);
 const METHODS: &str = "SELECT id, method_type, config_sealed, summary, enabled, verified_ns, created_ns \
      FROM oncall_contact_methods WHERE user_id = $1 ORDER BY id";
 
+/// The columns that the user chooses. The configuration is sealed.
+fn chosen(database: &Database, new: &NewContactMethod, at_ns: i64) -> Result<RowValues, ControlError> {
+    let sealed = database.sealer().seal(SEALED_AS, &new.config.to_string())?;
+    Ok(RowValues::of("oncall_contact_methods")
+        .set("method_type", &new.method_type)
+        .set("config_sealed", sealed)
+        .set("summary", &new.summary)
+        .set("verified_ns", new.is_verified.then_some(at_ns)))
+}
+
 impl OnCall {
     /// Returns the contact methods of a user.
     pub async fn contact_methods(&self, user: i64) -> Result<Vec<ContactMethod>, ControlError> {
@@ -76,18 +87,8 @@ impl OnCall {
             return Err(ControlError::TooMany("contact methods"));
         }
         check_new(&known, None, new)?;
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO oncall_contact_methods (user_id, method_type, config_sealed, summary, enabled, verified_ns, \
-             created_ns) VALUES ($1, $2, $3, $4, 1, $5, $6) RETURNING id",
-        )
-        .bind(user)
-        .bind(&new.method_type)
-        .bind(self.database.sealer().seal(SEALED_AS, &new.config.to_string())?)
-        .bind(&new.summary)
-        .bind(new.is_verified.then_some(actor.at_ns))
-        .bind(actor.at_ns)
-        .fetch_one(write.on())
-        .await?;
+        let row = chosen(&self.database, new, actor.at_ns)?.set("user_id", user);
+        let id = row.set("enabled", 1i64).set("created_ns", actor.at_ns).insert(&mut write).await?;
         let details = json!({ "type": new.method_type });
         write.audit(actor.did("contact_method.create").on("contact_method", id).with(details)).await?;
         write.commit().await?;
@@ -115,17 +116,9 @@ impl OnCall {
         }
         if let Some(new) = new.filter(|new| (&new.method_type, &new.config) != (&old.method_type, &old.config)) {
             check_new(&known, Some(id), new)?;
-            sqlx::query(
-                "UPDATE oncall_contact_methods SET method_type = $2, config_sealed = $3, summary = $4, \
-                 verified_ns = $5, code_hash = '', code_expires_ns = 0, code_attempts = 0 WHERE id = $1",
-            )
-            .bind(id)
-            .bind(&new.method_type)
-            .bind(self.database.sealer().seal(SEALED_AS, &new.config.to_string())?)
-            .bind(&new.summary)
-            .bind(new.is_verified.then_some(actor.at_ns))
-            .execute(write.on())
-            .await?;
+            let row = chosen(&self.database, new, actor.at_ns)?.set("code_hash", "");
+            let row = row.set("code_expires_ns", 0i64).set("code_attempts", 0i64);
+            row.update(&mut write, &[("id", id)]).await?;
         }
         write.audit(actor.did("contact_method.change").on("contact_method", id)).await?;
         write.commit().await
@@ -152,7 +145,6 @@ impl OnCall {
     pub async fn send_contact_code(
         &self,
         actor: &Actor,
-        rules: &dyn PagingRules,
         id: i64,
         mail: &(dyn Fn(&str, &str) -> Mail + Sync),
     ) -> Result<(), ControlError> {
@@ -179,7 +171,7 @@ impl OnCall {
             Some(address) => write.insert_mail(&mail(address, &code), actor.at_ns).await?,
             None => {
                 let line = format!("Your code is {code}. Nobody else needs it.");
-                send(&mut write, rules, user, &method, "A code for a contact method", &line, actor.at_ns).await?;
+                send(&mut write, user, &method, "A code for a contact method", &line, actor.at_ns).await?;
             }
         }
         write.commit().await
@@ -221,12 +213,7 @@ impl OnCall {
     }
 
     /// Sends a test message to a contact method of the actor.
-    pub async fn test_contact_method(
-        &self,
-        actor: &Actor,
-        rules: &dyn PagingRules,
-        id: i64,
-    ) -> Result<(), ControlError> {
+    pub async fn test_contact_method(&self, actor: &Actor, id: i64) -> Result<(), ControlError> {
         let user = actor.user_id.ok_or(ControlError::UnknownUser)?;
         let mut write = self.database.write().await?;
         let method = methods_of(&mut write, user).await?.into_iter().find(|method| method.id == id).ok_or(NO_METHOD)?;
@@ -235,7 +222,7 @@ impl OnCall {
         }
         count_send(&mut write, user, actor.at_ns).await?;
         let line = "Pages will reach you here.";
-        send(&mut write, rules, user, &method, "A test of a contact method", line, actor.at_ns).await?;
+        send(&mut write, user, &method, "A test of a contact method", line, actor.at_ns).await?;
         write.commit().await
     }
 
@@ -327,7 +314,6 @@ fn check_new(known: &[ContactMethod], id: Option<i64>, new: &NewContactMethod) -
 
 /// Counts a message that a user sends to a contact method. [`ControlError::TooOften`] beyond the limit of an hour.
 async fn count_send(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), ControlError> {
-    const HOUR_NS: i64 = 3_600_000_000_000;
     sqlx::query("DELETE FROM oncall_contact_sends WHERE user_id = $1 AND (sent_ns <= $2 OR sent_ns > $3)")
         .bind(user)
         .bind(at_ns - HOUR_NS)
@@ -352,7 +338,6 @@ async fn count_send(write: &mut Write<'_>, user: i64, at_ns: i64) -> Result<(), 
 /// Queues a message with a line that is not stored readable.
 async fn send(
     write: &mut Write<'_>,
-    rules: &dyn PagingRules,
     user: i64,
     method: &ContactMethod,
     subject: &str,
@@ -361,7 +346,7 @@ async fn send(
 ) -> Result<(), ControlError> {
     let organization = write.database().memberships(user).first().map(|membership| membership.organization.id);
     let organization = organization.ok_or(ControlError::Unacceptable("you are not a member of an organization"))?;
-    let mut config = rules.delivery(&method.method_type, &method.config);
+    let mut config = contact::delivery(&method.method_type, &method.config);
     config[PRIVATE_LINE] = json!(line);
     let notification = Notification {
         organization,

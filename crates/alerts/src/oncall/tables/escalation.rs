@@ -11,12 +11,12 @@ use tidewatch_limits as limits;
 use super::contacts::{ContactMethod, chain_of, usable_of};
 use super::opening::apply;
 use super::pages::{COLUMNS, OncallPage, page};
-use super::paging_rules::{ChainInput, PageProgress, PagingRules, PersonProgress, StepInput};
 use super::policies::policy_of_channel;
 use super::reach::{At, Method, reach_channel, reach_user};
 use super::schedules::schedules_at;
 use super::teams::members_of_teams;
 use crate::channels::{AlertStatus, Notification, Severity};
+use crate::oncall::progress::{self, ChainInput, PageProgress, PersonProgress, StepInput};
 use crate::oncall::{LEASE, OnCall};
 
 /// Outbox rows of channels that open pages. The time of the next try does not count: it is of another clock.
@@ -36,12 +36,7 @@ impl OnCall {
     }
 
     /// Opens, counts up and resolves pages for the waiting notifications. Returns whether there may be more.
-    pub async fn take_page_notifications(
-        &self,
-        rules: &dyn PagingRules,
-        holder: &str,
-        now_ns: i64,
-    ) -> Result<bool, ControlError> {
+    pub async fn take_page_notifications(&self, holder: &str, now_ns: i64) -> Result<bool, ControlError> {
         let waiting: Vec<i64> =
             sqlx::query_scalar(WAITING).bind(limits::ONCALL_BATCH).fetch_all(self.database.pool()).await?;
         for id in &waiting {
@@ -49,7 +44,7 @@ impl OnCall {
             if !write.has_lease(LEASE, holder).await? {
                 return Ok(false);
             }
-            let (statement, error) = match take_one(&mut write, rules, *id, now_ns).await? {
+            let (statement, error) = match take_one(&mut write, *id, now_ns).await? {
                 // Another node has taken it.
                 Taken::Nothing => continue,
                 Taken::Done => ("UPDATE notification_outbox SET sent_ns = $2, error = $3 WHERE id = $1", ""),
@@ -62,12 +57,7 @@ impl OnCall {
     }
 
     /// Runs the steps that are due. Returns whether there may be more.
-    pub async fn advance_pages(
-        &self,
-        rules: &dyn PagingRules,
-        holder: &str,
-        now_ns: i64,
-    ) -> Result<bool, ControlError> {
+    pub async fn advance_pages(&self, holder: &str, now_ns: i64) -> Result<bool, ControlError> {
         let due: Vec<i64> = sqlx::query_scalar(DUE_PAGES)
             .bind(now_ns)
             .bind(limits::ONCALL_BATCH)
@@ -79,7 +69,7 @@ impl OnCall {
                 return Ok(false);
             }
             if let Some(page) = open_page(&mut write, *id).await? {
-                run_step(&mut write, rules, &page, now_ns).await?;
+                run_step(&mut write, &page, now_ns).await?;
                 write.commit().await?;
             }
         }
@@ -87,13 +77,7 @@ impl OnCall {
     }
 
     /// Continues the chains of people that are due. Returns whether there may be more. `base_url` begins links.
-    pub async fn advance_page_people(
-        &self,
-        rules: &dyn PagingRules,
-        holder: &str,
-        base_url: &str,
-        now_ns: i64,
-    ) -> Result<bool, ControlError> {
+    pub async fn advance_page_people(&self, holder: &str, base_url: &str, now_ns: i64) -> Result<bool, ControlError> {
         let due: Vec<(i64, i64)> =
             sqlx::query_as(DUE_PEOPLE).bind(now_ns).bind(limits::ONCALL_BATCH).fetch_all(self.database.pool()).await?;
         for &(id, user) in &due {
@@ -102,7 +86,7 @@ impl OnCall {
                 return Ok(false);
             }
             if let Some(page) = open_page(&mut write, id).await? {
-                continue_chain(&mut write, rules, base_url, &page, user, now_ns).await?;
+                continue_chain(&mut write, base_url, &page, user, now_ns).await?;
             }
             write.commit().await?;
         }
@@ -121,7 +105,7 @@ enum Taken {
 }
 
 /// Takes one outbox row.
-async fn take_one(write: &mut Write<'_>, rules: &dyn PagingRules, id: i64, now_ns: i64) -> Result<Taken, ControlError> {
+async fn take_one(write: &mut Write<'_>, id: i64, now_ns: i64) -> Result<Taken, ControlError> {
     type Columns = (String, i64, i64, String, String, String, String, String, String, String, String);
     let found: Option<Columns> = sqlx::query_as(
         "SELECT c.config_sealed, c.project, n.organization_id, n.alert_key, n.status, n.severity, n.rule_type, \
@@ -156,7 +140,7 @@ async fn take_one(write: &mut Write<'_>, rules: &dyn PagingRules, id: i64, now_n
         series: Vec::new(),
         at_ns: now_ns,
     };
-    match apply(write, rules, project, policy, &notification).await {
+    match apply(write, project, policy, &notification).await {
         Ok(_) => Ok(Taken::Done),
         Err(ControlError::Missing(_)) => Ok(Taken::Failed("the escalation policy does not exist")),
         Err(error) => Err(error),
@@ -169,18 +153,17 @@ async fn open_page(write: &mut Write<'_>, id: i64) -> Result<Option<OncallPage>,
     row.as_ref().map(page).transpose()
 }
 
-async fn run_step(
-    write: &mut Write<'_>,
-    rules: &dyn PagingRules,
-    page: &OncallPage,
-    now_ns: i64,
-) -> Result<(), ControlError> {
+async fn run_step(write: &mut Write<'_>, page: &OncallPage, now_ns: i64) -> Result<(), ControlError> {
     let schedules = schedules_at(write, page.organization, now_ns).await?;
     let teams: HashMap<i64, Vec<i64>> = members_of_teams(write, page.organization).await?;
-    let outcome = rules.step(&StepInput {
+    let on_call = |id| {
+        let schedule = schedules.iter().find(|schedule| schedule.id == id)?.schedule()?;
+        schedule.user_at(now_ns).map(|(user, _)| user)
+    };
+    let outcome = progress::step(&StepInput {
         policy: &page.policy_definition,
         progress: page.progress,
-        schedules: &schedules,
+        on_call: &on_call,
         teams: &teams,
         now_ns,
     })?;
@@ -203,7 +186,7 @@ async fn run_step(
         .fetch_all(write.on())
         .await?;
     for user in outcome.users.into_iter().filter(|user| members.contains(user)) {
-        let PersonProgress { passed_minutes, next_ns, wait_ns } = rules.reached(now_ns);
+        let PersonProgress { passed_minutes, next_ns, wait_ns } = progress::reached(now_ns);
         sqlx::query(
             "INSERT INTO oncall_page_people (page_id, user_id, passed_minutes, next_ns, wait_ns) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (page_id, user_id) DO UPDATE \
@@ -222,7 +205,6 @@ async fn run_step(
 
 async fn continue_chain(
     write: &mut Write<'_>,
-    rules: &dyn PagingRules,
     base_url: &str,
     page: &OncallPage,
     user: i64,
@@ -242,21 +224,21 @@ async fn continue_chain(
     let usable: Vec<ContactMethod> = usable_of(write, user).await?;
     let steps = chain_of(write, user, page.is_urgent).await?;
     let ids: Vec<i64> = usable.iter().map(|method| method.id).collect();
-    let progress = PersonProgress { passed_minutes, next_ns, wait_ns };
-    let outcome = rules.chain(&ChainInput { steps: &steps, usable: &ids, progress, now_ns });
+    let before = PersonProgress { passed_minutes, next_ns, wait_ns };
+    let outcome = progress::chain(&ChainInput { steps: &steps, usable: &ids, progress: before, now_ns });
     // The step that has reached the person is the one before the next.
     let (step, round) = last_step(page);
     let at = At { step, round, now_ns };
     for method in usable.iter().filter(|method| outcome.methods.contains(&method.id)) {
         let ContactMethod { method_type, config, summary, .. } = method.clone();
-        reach_user(write, rules, base_url, page, at, user, &Method { method_type, config, summary }).await?;
+        reach_user(write, base_url, page, at, user, &Method { method_type, config, summary }).await?;
     }
     if outcome.falls_back
         && let Some(account) = write.database().user(user)
     {
         let config = serde_json::json!({ "address": account.email });
         let method = Method { method_type: "email".to_owned(), config, summary: account.email.clone() };
-        reach_user(write, rules, base_url, page, at, user, &method).await?;
+        reach_user(write, base_url, page, at, user, &method).await?;
     }
     match outcome.next {
         Some(PersonProgress { passed_minutes, next_ns, wait_ns }) => {

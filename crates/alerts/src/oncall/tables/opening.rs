@@ -5,10 +5,9 @@ use tidewatch_accounts::{Actor, ControlError, Project, Write};
 use tidewatch_limits as limits;
 
 use super::pages::resolve;
-use super::paging_rules::PagingRules;
 use super::policies::policy_of;
 use crate::channels::{AlertStatus, Notification, Severity};
-use crate::oncall::OnCall;
+use crate::oncall::{OnCall, progress};
 
 /// An event in the life of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +37,7 @@ pub struct NewPage {
 
 impl OnCall {
     /// Opens a page for a project. Returns its id.
-    pub async fn open_page(
-        &self,
-        actor: &Actor,
-        rules: &dyn PagingRules,
-        project: &Project,
-        new: &NewPage,
-    ) -> Result<i64, ControlError> {
+    pub async fn open_page(&self, actor: &Actor, project: &Project, new: &NewPage) -> Result<i64, ControlError> {
         let mut write = self.database.write().await?;
         let notification = Notification {
             organization: project.organization_id,
@@ -60,7 +53,7 @@ impl OnCall {
             series: Vec::new(),
             at_ns: actor.at_ns,
         };
-        let event = apply(&mut write, rules, project.number, new.policy, &notification).await?;
+        let event = apply(&mut write, project.number, new.policy, &notification).await?;
         let (PageEvent::Opened(id) | PageEvent::Counted(id) | PageEvent::Resolved(id)) = event else {
             return Err(ControlError::Missing("no such page"));
         };
@@ -80,7 +73,6 @@ fn dedup_key(alert_key: &str) -> String {
 /// Applies a notification to the pages of a policy.
 pub(super) async fn apply(
     write: &mut Write<'_>,
-    rules: &dyn PagingRules,
     project: u32,
     policy: i64,
     notification: &Notification,
@@ -112,8 +104,8 @@ pub(super) async fn apply(
             Ok(PageEvent::Counted(id))
         }
         (AlertStatus::Firing, None) => {
-            let is_urgent = rules.is_urgent(&definition, notification.severity)?;
-            let progress = rules.opened(at_ns);
+            let is_urgent = progress::is_urgent(&definition, notification.severity)?;
+            let opened = progress::opened(at_ns);
             let id: i64 = sqlx::query_scalar(
                 "INSERT INTO oncall_pages (organization_id, project, policy_id, policy_name, policy, dedup_key, \
                  rule_type, rule_name, severity, urgency, subject, body, path, status, event_count, opened_ns, \
@@ -135,10 +127,10 @@ pub(super) async fn apply(
             .bind(&notification.body)
             .bind(&notification.path)
             .bind(at_ns)
-            .bind(progress.step)
-            .bind(progress.round)
-            .bind(progress.next_ns)
-            .bind(progress.wait_ns)
+            .bind(opened.step)
+            .bind(opened.round)
+            .bind(opened.next_ns)
+            .bind(opened.wait_ns)
             .fetch_one(write.on())
             .await?;
             forget_old_pages(write, project).await?;

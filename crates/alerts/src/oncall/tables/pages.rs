@@ -6,9 +6,9 @@ use sqlx::any::AnyRow;
 use tidewatch_accounts::{Actor, ControlError, Project, Write};
 use tidewatch_limits as limits;
 
-use super::paging_rules::PageProgress;
 use crate::channels::Severity;
 use crate::oncall::OnCall;
+use crate::oncall::progress::PageProgress;
 
 /// A page: an alert that somebody must acknowledge.
 #[derive(Debug, Clone, PartialEq, Eq)]

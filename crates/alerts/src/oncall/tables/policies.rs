@@ -7,7 +7,7 @@ use tidewatch_limits as limits;
 use super::teams::{check_members, check_name};
 use crate::channels::TARGET_SEALED_AS;
 use crate::oncall::OnCall;
-use crate::tables::targets;
+use crate::tables::{RowValues, targets};
 
 /// A policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,15 +71,13 @@ impl OnCall {
         }
         check_name(&mut write, NAMED, organization, id, &policy.name).await?;
         check_targets(&mut write, organization, &policy.definition).await?;
+        let row = RowValues::of("oncall_policies")
+            .set("name", &policy.name)
+            .set("definition", &policy.definition)
+            .set("updated_ns", actor.at_ns);
         let id = match id {
             Some(id) => {
-                sqlx::query("UPDATE oncall_policies SET name = $2, definition = $3, updated_ns = $4 WHERE id = $1")
-                    .bind(id)
-                    .bind(&policy.name)
-                    .bind(&policy.definition)
-                    .bind(actor.at_ns)
-                    .execute(write.on())
-                    .await?;
+                row.update(&mut write, &[("id", id)]).await?;
                 id
             }
             None => {
@@ -90,16 +88,7 @@ impl OnCall {
                 if count >= limits::ONCALL_POLICIES_MAX {
                     return Err(ControlError::TooMany("escalation policies"));
                 }
-                sqlx::query_scalar(
-                    "INSERT INTO oncall_policies (organization_id, name, definition, created_ns, updated_ns) \
-                     VALUES ($1, $2, $3, $4, $4) RETURNING id",
-                )
-                .bind(organization)
-                .bind(&policy.name)
-                .bind(&policy.definition)
-                .bind(actor.at_ns)
-                .fetch_one(write.on())
-                .await?
+                row.set("organization_id", organization).set("created_ns", actor.at_ns).insert(&mut write).await?
             }
         };
         let details = json!({ "name": policy.name });

@@ -5,8 +5,8 @@ use tidewatch_accounts::{ControlError, Write};
 
 use super::ack::insert_ack_link;
 use super::pages::OncallPage;
-use super::paging_rules::PagingRules;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Target, notify};
+use crate::oncall::contact;
 
 /// The step that reaches somebody.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,6 @@ pub(super) struct Method {
 /// Queues a delivery to a person, with an acknowledge link of their own.
 pub(super) async fn reach_user(
     write: &mut Write<'_>,
-    rules: &dyn PagingRules,
     base_url: &str,
     page: &OncallPage,
     at: At,
@@ -35,12 +34,12 @@ pub(super) async fn reach_user(
     method: &Method,
 ) -> Result<(), ControlError> {
     let token = insert_ack_link(write, page.organization, Some(user), &page.ack_subject(), at.now_ns).await?;
-    let mut config = rules.delivery(&method.method_type, &method.config);
+    let mut config = contact::delivery(&method.method_type, &method.config);
     config[PRIVATE_LINE] = json!(format!("Acknowledge: {base_url}/ack#token={token}"));
     let target = Target::Direct { channel_type: method.method_type.clone(), config };
     let notification = notification(write, page, at.now_ns);
     let id = notify(write, &notification, &[target]).await?;
-    insert_delivery(write, page, at, Some(user), (&method.method_type, &method.summary), id).await
+    insert_delivery(write, page, at, Some(user), &method.method_type, &method.summary, id).await
 }
 
 /// Queues a delivery to a channel, unless it was deleted.
@@ -61,7 +60,7 @@ pub(super) async fn reach_channel(
     let Some((channel_type, name)) = found else { return Ok(()) };
     let notification = notification(write, page, at.now_ns);
     let id = notify(write, &notification, &[Target::Channel(channel)]).await?;
-    insert_delivery(write, page, at, None, (&channel_type, &name), id).await
+    insert_delivery(write, page, at, None, &channel_type, &name, id).await
 }
 
 /// The notification of a page. It belongs to no project, so that the history of the project has the alert once.
@@ -89,7 +88,8 @@ async fn insert_delivery(
     page: &OncallPage,
     at: At,
     user: Option<i64>,
-    (method_type, target): (&str, &str),
+    method_type: &str,
+    target: &str,
     notification: i64,
 ) -> Result<(), ControlError> {
     sqlx::query(

@@ -6,7 +6,8 @@ use tidewatch_limits as limits;
 
 use super::teams::{check_members, check_name, team_of};
 use crate::oncall::OnCall;
-use crate::tables::is_targeted;
+use crate::oncall::schedule::{Override, Schedule};
+use crate::tables::{RowValues, is_targeted};
 
 /// A schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,16 @@ pub struct OncallSchedule {
     pub created_ns: i64,
     /// Nanoseconds since the epoch.
     pub updated_ns: i64,
+}
+
+impl OncallSchedule {
+    /// The schedule for evaluation; `None`: this release cannot read it.
+    pub fn schedule(&self) -> Option<Schedule> {
+        let definition = serde_json::from_str(&self.definition).ok()?;
+        let overrides = self.overrides.iter();
+        let overrides = overrides.map(|one| Override { user: one.user, start_ns: one.start_ns, end_ns: one.end_ns });
+        Schedule::new(&self.timezone, &definition, overrides.collect()).ok()
+    }
 }
 
 /// Somebody who is on call instead of those of the layers.
@@ -134,21 +145,16 @@ impl OnCall {
             return Err(ControlError::Unacceptable("the team is not of this organization"));
         }
         check_members(&mut write, organization, users).await?;
+        let row = RowValues::of("oncall_schedules")
+            .set("team_id", *team)
+            .set("name", name)
+            .set("description", description)
+            .set("timezone", timezone)
+            .set("definition", definition)
+            .set("updated_ns", actor.at_ns);
         let id = match id {
             Some(id) => {
-                sqlx::query(
-                    "UPDATE oncall_schedules SET team_id = $2, name = $3, description = $4, timezone = $5, \
-                     definition = $6, updated_ns = $7 WHERE id = $1",
-                )
-                .bind(id)
-                .bind(*team)
-                .bind(name)
-                .bind(description)
-                .bind(timezone)
-                .bind(definition)
-                .bind(actor.at_ns)
-                .execute(write.on())
-                .await?;
+                row.update(&mut write, &[("id", id)]).await?;
                 id
             }
             None => {
@@ -159,19 +165,7 @@ impl OnCall {
                 if count >= limits::ONCALL_SCHEDULES_MAX {
                     return Err(ControlError::TooMany("schedules"));
                 }
-                sqlx::query_scalar(
-                    "INSERT INTO oncall_schedules (organization_id, team_id, name, description, timezone, definition, \
-                     created_ns, updated_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING id",
-                )
-                .bind(organization)
-                .bind(*team)
-                .bind(name)
-                .bind(description)
-                .bind(timezone)
-                .bind(definition)
-                .bind(actor.at_ns)
-                .fetch_one(write.on())
-                .await?
+                row.set("organization_id", organization).set("created_ns", actor.at_ns).insert(&mut write).await?
             }
         };
         let details = json!({ "name": name });
@@ -243,7 +237,8 @@ impl OnCall {
         &self,
         actor: &Actor,
         organization: i64,
-        (schedule, id): (i64, i64),
+        schedule: i64,
+        id: i64,
         is_admin: bool,
     ) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;

@@ -8,7 +8,7 @@ use tidewatch_limits as limits;
 use uuid::Uuid;
 
 use crate::oncall::OnCall;
-use crate::tables::is_targeted;
+use crate::tables::{RowValues, is_targeted};
 
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,16 +104,14 @@ impl OnCall {
             &team.name,
         )
         .await?;
+        let row = RowValues::of("oncall_teams")
+            .set("name", &team.name)
+            .set("description", &team.description)
+            .set("updated_ns", actor.at_ns);
         let id = match id {
             Some(id) => {
                 team_of(&mut write, organization, id).await?;
-                sqlx::query("UPDATE oncall_teams SET name = $2, description = $3, updated_ns = $4 WHERE id = $1")
-                    .bind(id)
-                    .bind(&team.name)
-                    .bind(&team.description)
-                    .bind(actor.at_ns)
-                    .execute(write.on())
-                    .await?;
+                row.update(&mut write, &[("id", id)]).await?;
                 id
             }
             None => {
@@ -124,16 +122,7 @@ impl OnCall {
                 if count >= limits::ONCALL_TEAMS_MAX {
                     return Err(ControlError::TooMany("teams"));
                 }
-                sqlx::query_scalar(
-                    "INSERT INTO oncall_teams (organization_id, name, description, created_ns, updated_ns) \
-                     VALUES ($1, $2, $3, $4, $4) RETURNING id",
-                )
-                .bind(organization)
-                .bind(&team.name)
-                .bind(&team.description)
-                .bind(actor.at_ns)
-                .fetch_one(write.on())
-                .await?
+                row.set("organization_id", organization).set("created_ns", actor.at_ns).insert(&mut write).await?
             }
         };
         if let Some(members) = &team.members {

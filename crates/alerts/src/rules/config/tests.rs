@@ -59,7 +59,7 @@ fn wrong_configurations_are_refused_with_a_sentence() {
         ("no_data", json!({ "silence": 3 }), "config: unknown field"),
         ("no_data", json!({ "silenceMinutes": 0 }), "silenceMinutes is 1 to 1440"),
         ("no_data", json!({ "dataType": "logs" }), "config: unknown variant"),
-        ("error_rate_threshold", json!({ "thresholdPercent": 101 }), "thresholdPercent is 0 to 100"),
+        ("error_rate_threshold", json!({ "thresholdPercent": 101 }), "thresholdPercent is above 0 and at most 100"),
         ("error_rate_threshold", json!({ "thresholdPercent": 0 }), "thresholdPercent is above 0"),
         ("error_rate_threshold", json!({ "thresholdPercent": "5" }), "config: invalid type"),
         ("error_rate_threshold", json!({ "lookbackMinutes": 1441 }), "lookbackMinutes is 1 to 1440"),
@@ -72,7 +72,7 @@ fn wrong_configurations_are_refused_with_a_sentence() {
         ("issue_spike", json!({ "exceptionHash": "xyz" }), ""),
         ("slo_burn", json!({ "objectivePercent": 100 }), "objectivePercent is 50 to 99.999"),
         ("apdex_drop", json!({ "thresholdApdex": 1.5 }), "thresholdApdex is 0 to 1"),
-        ("new_error", json!({ "ignorePatterns": [""] }), "a string of ignorePatterns"),
+        ("new_error", json!({ "ignorePatterns": [""] }), "an entry of ignorePatterns has 1 to 500"),
     ] {
         let error = RuleConfig::parse(rule_type, &config).expect_err(rule_type);
         assert!(error.starts_with(expected), "{rule_type} {config}: {error}");

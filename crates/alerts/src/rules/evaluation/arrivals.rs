@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use tidewatch_domain::rules::issue_state::Decision;
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::ids;
-use tidewatch_query::rule_windows::{self, AiRow};
-use tidewatch_query::time::{HOUR, MINUTE, Range};
+use tidewatch_query::time::Range;
+use tidewatch_query::time_windows::{self, AiRow};
 
 use super::{Measured, Parsed, SharedProject, subject_key};
 use crate::channels::AlertStatus;
@@ -24,7 +25,7 @@ use crate::rules::words::{escaped, number, with_unit};
 use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, Rules};
 
 /// After a start, rows of AI Traces of this time are evaluated again, nanoseconds.
-const CATCH_UP: i64 = HOUR;
+const CATCH_UP: i64 = HOUR_NS;
 /// Issues and rows of one transaction.
 const CHUNK: usize = 50;
 /// Evaluations of one arrival whose states other nodes change meanwhile.
@@ -37,8 +38,8 @@ pub struct Arrived {
     pub issues: Vec<u64>,
     /// Ids of rows of AI Traces.
     pub ai_rows: Vec<[u8; 16]>,
-    /// Time of the earliest and the latest of these rows, nanoseconds since the epoch.
-    pub ai_times: (i64, i64),
+    /// Time of the earliest and the latest of these rows, nanoseconds since the epoch; `None` without rows.
+    pub ai_times: Option<(i64, i64)>,
 }
 
 /// Evaluates arrivals.
@@ -69,7 +70,7 @@ impl Arrivals {
     pub async fn catch_up(&mut self) -> Result<(), QueryError> {
         for (number, rules) in self.rules().await? {
             let executor = Executor::within(self.context.clone(), limits::RULE_DEADLINE);
-            let issues = rule_windows::known_issues(&executor, number).await?;
+            let issues = time_windows::known_issues(&executor, number).await?;
             let now = self.context.clock.now_ns();
             let range = Range { from: now.saturating_sub(CATCH_UP), to: i64::MAX };
             let costs = rules.iter().filter_map(|parsed| match &parsed.config {
@@ -81,7 +82,17 @@ impl Arrivals {
             let flagged = rules.iter().any(|parsed| matches!(parsed.config, RuleConfig::AiFlaggedContent(_)));
             let rows = match (least_cost, flagged) {
                 (None, false) => Vec::new(),
-                _ => rule_windows::ai_rows_since(&executor, number, range, least_cost, flagged).await?,
+                _ => {
+                    time_windows::ai_rows_since(
+                        &executor,
+                        number,
+                        range,
+                        least_cost,
+                        flagged,
+                        limits::RULE_ARRIVALS_MAX,
+                    )
+                    .await?
+                }
             };
             self.evaluate_issues(number, &rules, &issues).await?;
             self.evaluate_rows(number, &rules, &rows).await?;
@@ -95,11 +106,15 @@ impl Arrivals {
         for (number, arrived) in arrived {
             let Some(rules) = rules.remove(number) else { continue };
             self.evaluate_issues(*number, &rules, &arrived.issues).await?;
-            if rules.iter().any(|parsed| is_of_ai(&parsed.config)) {
+            if let Some((from, last)) = arrived.ai_times
+                && rules.iter().any(|parsed| is_of_ai(&parsed.config))
+            {
                 let executor = Executor::within(self.context.clone(), limits::RULE_DEADLINE);
-                let (from, to) = (arrived.ai_times.0, arrived.ai_times.1.saturating_add(1));
+                let to = last.saturating_add(1);
                 for some in arrived.ai_rows.chunks(limits::RULE_SUBJECTS_MAX) {
-                    let rows = rule_windows::ai_rows(&executor, *number, some, Range { from, to }).await?;
+                    let rows =
+                        time_windows::ai_rows(&executor, *number, some, Range { from, to }, limits::RULE_ARRIVALS_MAX)
+                            .await?;
                     self.evaluate_rows(*number, &rules, &rows).await?;
                 }
             }
@@ -119,7 +134,7 @@ impl Arrivals {
     }
 
     async fn begin<'a>(&self, number: u32, rules: &'a [Parsed]) -> Result<Option<Evaluation<'a>>, QueryError> {
-        let Some(project) = self.context.control.project_by_number(number) else { return Ok(None) };
+        let Some(project) = self.context.projects.project_by_number(number) else { return Ok(None) };
         Ok(Some(Evaluation {
             states: self.stored.rule_states(number).await?,
             executor: Executor::within(self.context.clone(), limits::RULE_DEADLINE),
@@ -235,7 +250,7 @@ impl Evaluation<'_> {
     async fn new_issues(&self, hashes: &[u64]) -> Result<RuleBatch, QueryError> {
         let mut batch = RuleBatch::default();
         for hash in hashes {
-            let title = rule_windows::issue_title(&self.executor, self.project.number, *hash).await?;
+            let title = time_windows::issue_title(&self.executor, self.project.number, *hash).await?;
             for parsed in self.rules {
                 let RuleConfig::NewError(rule) = &parsed.config else { continue };
                 if rule.ignores(&title) || self.is_snoozed(parsed) {
@@ -263,10 +278,10 @@ impl Evaluation<'_> {
     /// Issues that occurred again after a user resolved or archived them: rules fire once for each decision.
     async fn again(&self, hashes: &[u64]) -> Result<RuleBatch, QueryError> {
         let mut batch = RuleBatch::default();
-        let again = rule_windows::regressed(&self.executor, self.project.number, Some(hashes)).await?;
+        let again = time_windows::regressed(&self.executor, self.project.number, Some(hashes)).await?;
         let mut seen = HashSet::new();
         for (hash, decision, decided_ns) in again.into_iter().filter(|(hash, ..)| seen.insert(*hash)) {
-            let title = rule_windows::issue_title(&self.executor, self.project.number, hash).await?;
+            let title = time_windows::issue_title(&self.executor, self.project.number, hash).await?;
             let was = if decision == Decision::Archived { "archived" } else { "resolved" };
             for parsed in self.rules {
                 let is_ignored = match &parsed.config {
@@ -352,9 +367,9 @@ impl Evaluation<'_> {
 
     /// The costs of conversations in the last day.
     async fn conversations(&self, conversations: &[String]) -> Result<RuleBatch, QueryError> {
-        let to = self.now.saturating_add(MINUTE);
+        let to = self.now.saturating_add(MINUTE_NS);
         let number_of = self.project.number;
-        let costs = rule_windows::conversation_costs(&self.executor, number_of, to, Some(conversations)).await?;
+        let costs = time_windows::conversation_costs(&self.executor, number_of, to, Some(conversations)).await?;
         let mut batch = RuleBatch::default();
         for (conversation, cost) in &costs {
             for parsed in self.rules {

@@ -2,58 +2,25 @@
 
 mod objectives;
 mod served;
+mod source;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_query::error::QueryError;
-use tidewatch_query::executor::Executor;
-use tidewatch_query::rule_windows::{self, SearchMeasure, Served, ServedKind, Windows};
-use tidewatch_query::time::{HOUR, MINUTE};
-use tidewatch_query::views::changes::{ChangeCard, ChangeKind, ChangesRequest};
-use tidewatch_query::{changes, ids, metrics};
+use tidewatch_query::time_windows::{self, SearchMeasure, Windows};
+use tidewatch_query::views::changes::{ChangeCard, ChangeKind};
+use tidewatch_query::{ids, metrics};
 
-use super::{Measured, SharedProject};
+use super::Measured;
 use crate::rules::config::{
     ChangeFound, DataType, IssueSpike, QueryMeasure, QueryThreshold, RuleConfig, SubjectKind, matches,
 };
 use crate::rules::words::{escaped, minutes, number, with_unit};
 
-/// Reads the values of the rules of one project. Rules that measure the same share one query.
-pub(super) struct Source {
-    pub executor: Executor,
-    pub project: SharedProject,
-    served: HashMap<(ServedKind, Windows, Option<String>), Vec<Served>>,
-    changes: Option<Vec<ChangeCard>>,
-}
+pub(super) use source::Source;
 
 impl Source {
-    pub fn new(executor: Executor, project: SharedProject) -> Source {
-        Source { executor, project, served: HashMap::new(), changes: None }
-    }
-
-    /// `pattern`: of names; without a wildcard only that name is read.
-    async fn served(&mut self, kind: ServedKind, windows: Windows, pattern: &str) -> Result<Vec<Served>, QueryError> {
-        let only = (!pattern.contains('*')).then(|| pattern.to_owned());
-        // All names may be in memory already, and they serve every rule.
-        let all = (kind, windows, None);
-        let key = if self.served.contains_key(&all) { all } else { (kind, windows, only) };
-        if !self.served.contains_key(&key) {
-            let only = key.2.as_deref();
-            let found = rule_windows::served(&self.executor, &self.project, kind, windows, only).await?;
-            self.served.insert(key.clone(), found);
-        }
-        let found = self.served.get(&key).map(Vec::as_slice).unwrap_or_default();
-        Ok(found.iter().filter(|one| matches(pattern, &one.name)).cloned().collect())
-    }
-
-    async fn changes(&mut self) -> Result<Vec<ChangeCard>, QueryError> {
-        if self.changes.is_none() {
-            let found = changes::read(&self.executor, &self.project, ChangesRequest::default()).await?;
-            self.changes = Some(found.data);
-        }
-        Ok(self.changes.clone().unwrap_or_default())
-    }
-
     /// Measures a rule in each window. Subjects without a value have none, or are absent.
     pub async fn measure(&mut self, config: &RuleConfig, windows: Windows) -> Result<Vec<Measured>, QueryError> {
         Ok(match config {
@@ -68,7 +35,7 @@ impl Source {
             | RuleConfig::TaskFailureRate(_) => served::measure(self, config, windows).await?,
             RuleConfig::SloBurn(slo) => objectives::measure(self, slo, windows).await?,
             RuleConfig::ErrorCount(rule) => {
-                let counts = rule_windows::exceptions(&self.executor, self.project.number, windows).await?;
+                let counts = time_windows::exceptions(&self.executor, self.project.number, windows).await?;
                 let of = |count: f64| {
                     let title = format!("{} exceptions in the last {}", number(count), minutes(rule.lookback_minutes));
                     (count >= rule.threshold_count, title, "/issues".to_owned())
@@ -85,7 +52,7 @@ impl Source {
             RuleConfig::Query(rule) => self.query(config, rule, windows).await?,
             RuleConfig::NoData(rule) => self.silence(rule.data_type, rule.silence_minutes, windows).await?,
             RuleConfig::Drops(rule) => {
-                let counts = rule_windows::dropped(&self.executor, self.project.number, windows).await?;
+                let counts = time_windows::dropped(&self.executor, self.project.number, windows).await?;
                 let of = |count: f64| {
                     let lost = format!("{} requests or records were refused or dropped", number(count));
                     (count >= rule.threshold_count, lost, "/connect".to_owned())
@@ -106,7 +73,7 @@ impl Source {
     /// A title that names the Issue `hash`, with the title of the Issue instead of the hash.
     pub async fn titled(&self, hash: &str, title: &str) -> String {
         let of_issue = match ids::parse_hash(hash) {
-            Ok(hash) => rule_windows::issue_title(&self.executor, self.project.number, hash).await,
+            Ok(hash) => time_windows::issue_title(&self.executor, self.project.number, hash).await,
             Err(error) => Err(error),
         };
         match of_issue {
@@ -182,7 +149,7 @@ impl Source {
             QueryMeasure::P99 => (SearchMeasure::Duration(0.99), "P99"),
         };
         let found =
-            rule_windows::measured(&self.executor, self.project.number, kind, &rule.query, measure, windows).await?;
+            time_windows::measured(&self.executor, self.project.number, kind, &rule.query, measure, windows).await?;
         let values = match rule.measure {
             // No rows are 0 rows.
             QueryMeasure::Count => every_window(found, windows),
@@ -217,20 +184,20 @@ impl Source {
             DataType::Metrics => ("metrics", "metrics"),
             DataType::Tasks => ("tasks", "task runs"),
         };
-        let quiet = silence_minutes.saturating_mul(MINUTE);
+        let quiet = silence_minutes.saturating_mul(MINUTE_NS);
         let mut values: Vec<(i64, Option<f64>)> = Vec::new();
         if windows.count == 1 {
             let now = self.executor.context.clock.now_ns();
-            let last = rule_windows::last_record(&self.executor, self.project.number, kind, now, quiet).await?;
-            values.push((0, last.map(|last| (now.saturating_sub(last) as f64 / MINUTE as f64).max(0.0))));
+            let last = time_windows::last_record(&self.executor, self.project.number, kind, now, quiet).await?;
+            values.push((0, last.map(|last| (now.saturating_sub(last) as f64 / MINUTE_NS as f64).max(0.0))));
         } else {
-            let counts = rule_windows::records(&self.executor, self.project.number, kind, windows).await?;
+            let counts = time_windows::records(&self.executor, self.project.number, kind, windows).await?;
             let mut since: Option<i64> = None;
             for (window, count) in every_window(counts, windows) {
                 if count.is_some_and(|count| count > 0.0) {
                     since = Some(window);
                 }
-                let minutes = |since| ((window - since) * windows.width) as f64 / MINUTE as f64;
+                let minutes = |since| ((window - since) * windows.width) as f64 / MINUTE_NS as f64;
                 values.push((window, since.map(minutes)));
             }
         }
@@ -249,47 +216,47 @@ impl Source {
     async fn spikes(&self, rule: &IssueSpike, windows: Windows) -> Result<Vec<Measured>, QueryError> {
         let project = self.project.number;
         let only = (rule.exception_hash != "*").then(|| ids::parse_hash(&rule.exception_hash)).transpose()?;
-        let baseline = rule.baseline_hours.saturating_mul(HOUR);
+        let baseline = rule.baseline_hours.saturating_mul(HOUR_NS);
         let before = (baseline / windows.width).max(1);
         // Counts before each window, by Issue.
         let (counts, usual): (_, BTreeMap<(u64, i64), f64>) = if windows.count == 1 {
-            let counts = rule_windows::issue_counts(&self.executor, project, windows, only).await?;
+            let counts = time_windows::issue_counts(&self.executor, project, windows, only).await?;
             let width = before.saturating_mul(windows.width);
             let earlier = Windows { from: windows.from.saturating_sub(width), width, count: 1 };
-            let usual = rule_windows::issue_counts(&self.executor, project, earlier, only).await?;
-            (counts, usual.into_iter().map(|one| ((one.hash, 0), one.count)).collect())
+            let usual = time_windows::issue_counts(&self.executor, project, earlier, only).await?;
+            (counts, usual.into_iter().map(|issue| ((issue.hash, 0), issue.count)).collect())
         } else {
-            let all = rule_windows::issue_counts(&self.executor, project, windows.and_before(before), only).await?;
+            let all = time_windows::issue_counts(&self.executor, project, windows.and_before(before), only).await?;
             let mut by_issue: BTreeMap<u64, BTreeMap<i64, f64>> = BTreeMap::new();
-            for one in &all {
-                *by_issue.entry(one.hash).or_default().entry(one.window - before).or_default() += one.count;
+            for issue in &all {
+                *by_issue.entry(issue.hash).or_default().entry(issue.window - before).or_default() += issue.count;
             }
             let counts: Vec<_> = all
                 .into_iter()
-                .filter(|one| one.window >= before)
-                .map(|one| rule_windows::IssueCount { window: one.window - before, ..one })
+                .filter(|issue| issue.window >= before)
+                .map(|issue| time_windows::IssueCount { window: issue.window - before, ..issue })
                 .collect();
-            let sum = |one: &rule_windows::IssueCount| {
-                let of_issue = by_issue.get(&one.hash);
-                of_issue.map_or(0.0, |all| all.range(one.window - before..one.window).map(|(_, count)| count).sum())
+            let sum = |issue: &time_windows::IssueCount| {
+                let of_issue = by_issue.get(&issue.hash);
+                of_issue.map_or(0.0, |all| all.range(issue.window - before..issue.window).map(|(_, count)| count).sum())
             };
-            let usual = counts.iter().map(|one| ((one.hash, one.window), sum(one))).collect();
+            let usual = counts.iter().map(|issue| ((issue.hash, issue.window), sum(issue))).collect();
             (counts, usual)
         };
-        let measured = |one: rule_windows::IssueCount| {
-            let usual = usual.get(&(one.hash, one.window)).copied().unwrap_or(0.0) / before as f64;
+        let measured = |issue: time_windows::IssueCount| {
+            let usual = usual.get(&(issue.hash, issue.window)).copied().unwrap_or(0.0) / before as f64;
             // An Issue that was silent counts as one that occurred once in the time before.
-            let factor = one.count / usual.max(1.0 / before as f64);
-            let hash = ids::format_hash(one.hash);
+            let factor = issue.count / usual.max(1.0 / before as f64);
+            let hash = ids::format_hash(issue.hash);
             let span = minutes(rule.lookback_minutes);
             Measured {
-                window: one.window,
+                window: issue.window,
                 value: Some(factor),
-                breaches: factor >= rule.factor && one.count >= rule.min_count,
+                breaches: factor >= rule.factor && issue.count >= rule.min_count,
                 title: format!("Issue {hash} occurs {} times as often as usual", number(factor)),
                 body: format!(
                     "{} occurrences in {span}; {} is usual. The threshold is {} times.",
-                    number(one.count),
+                    number(issue.count),
                     number(usual),
                     number(rule.factor)
                 ),

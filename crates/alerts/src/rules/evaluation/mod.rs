@@ -15,8 +15,8 @@ pub mod preview;
 use std::sync::Arc;
 
 use tidewatch_accounts::Project;
-use tidewatch_query::rule_windows::Windows;
-use tidewatch_query::time::MINUTE;
+use tidewatch_domain::units::MINUTE_NS;
+use tidewatch_query::time_windows::Windows;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::config::RuleConfig;
@@ -64,8 +64,8 @@ impl Parsed {
 
     fn terms(&self, now_ns: i64) -> Terms {
         Terms {
-            for_ns: self.config.for_minutes().saturating_mul(MINUTE),
-            cooldown_ns: self.rule.cooldown_minutes.saturating_mul(MINUTE),
+            for_ns: self.config.for_minutes().saturating_mul(MINUTE_NS),
+            cooldown_ns: self.rule.cooldown_minutes.saturating_mul(MINUTE_NS),
             is_snoozed: self.rule.snoozed_until_ns > now_ns,
         }
     }
@@ -118,13 +118,13 @@ fn subject_key(subject: &str) -> String {
 /// last full one: the current minute is not full yet.
 fn now_window(config: &RuleConfig, now_ns: i64) -> Windows {
     let minutes = config.lookback_minutes();
-    let start_of_minute = now_ns.saturating_sub(now_ns.rem_euclid(MINUTE));
+    let start_of_minute = now_ns.saturating_sub(now_ns.rem_euclid(MINUTE_NS));
     let (to, minutes) = if matches!(config, RuleConfig::ThroughputDrop(_) | RuleConfig::SloBurn(_)) {
         (start_of_minute, minutes)
     } else {
-        (start_of_minute.saturating_add(MINUTE), minutes + 1)
+        (start_of_minute.saturating_add(MINUTE_NS), minutes + 1)
     };
-    let width = minutes.saturating_mul(MINUTE);
+    let width = minutes.saturating_mul(MINUTE_NS);
     Windows { from: to.saturating_sub(width), width, count: 1 }
 }
 
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn the_window_ends_with_the_current_minute() {
         let config = RuleConfig::parse("error_rate_threshold", &serde_json::Value::Null).expect("right");
-        let windows = now_window(&config, 10 * MINUTE + 5);
-        assert_eq!((windows.range().from, windows.range().to), (5 * MINUTE, 11 * MINUTE));
+        let windows = now_window(&config, 10 * MINUTE_NS + 5);
+        assert_eq!((windows.range().from, windows.range().to), (5 * MINUTE_NS, 11 * MINUTE_NS));
         let config = RuleConfig::parse("throughput_drop", &serde_json::Value::Null).expect("right");
-        let windows = now_window(&config, 20 * MINUTE + 5);
-        assert_eq!((windows.range().from, windows.range().to), (5 * MINUTE, 20 * MINUTE));
+        let windows = now_window(&config, 20 * MINUTE_NS + 5);
+        assert_eq!((windows.range().from, windows.range().to), (5 * MINUTE_NS, 20 * MINUTE_NS));
     }
 }

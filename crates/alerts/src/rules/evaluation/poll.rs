@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidewatch_domain::units::{DAY_NS, MINUTE_NS, SECOND_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::rule_windows::Windows;
-use tidewatch_query::time::{DAY, MINUTE, SECOND};
+use tidewatch_query::time_windows::Windows;
 
 use super::measure::Source;
 use super::{Measured, Parsed, SharedProject, absent, now_window, subject_key};
@@ -22,9 +22,9 @@ use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind,
 /// The lease of the node that evaluates.
 pub const LEASE: &str = "notification rules";
 /// Wall clock and uptime that differ by more than this since the last evaluation: the clock was set.
-const JUMP: i64 = 30 * SECOND;
+const CLOCK_JUMP_MIN: i64 = 30 * SECOND_NS;
 /// After a jump of the clock nothing is known to be missing for this long.
-const JUMP_SETTLES: Duration = Duration::from_secs(2 * 3600);
+const CLOCK_JUMP_SETTLES: Duration = Duration::from_secs(2 * 3600);
 /// The changes of the Overview are looked for this often.
 const CHANGES_EVERY: Duration = Duration::from_secs(300);
 /// Old state is deleted this often.
@@ -37,7 +37,7 @@ const TITLES_MAX: usize = 50;
 const CHART_POINTS: i64 = 24;
 
 /// The state of a rule of impact for the project: its first evaluation is over.
-const BEGUN: i64 = 1;
+const FIRST_EVALUATION_OVER: i64 = 1;
 
 /// Evaluates the polled rules.
 pub struct Poller {
@@ -84,7 +84,7 @@ impl Poller {
             }
         }
         for (number, rules) in projects {
-            let Some(project) = self.context.control.project_by_number(number) else { continue };
+            let Some(project) = self.context.projects.project_by_number(number) else { continue };
             if !self.extend_lease().await? {
                 return Ok(false);
             }
@@ -99,7 +99,7 @@ impl Poller {
 
     /// Ends the lease, so that another node evaluates at once.
     pub async fn release(&self) {
-        if let Err(error) = self.context.control.database().release_lease(LEASE, &self.holder).await {
+        if let Err(error) = self.context.database.release_lease(LEASE, &self.holder).await {
             tracing::warn!(%error, "the lease of the notification rules ends by itself: {error}");
         }
     }
@@ -107,13 +107,13 @@ impl Poller {
     async fn extend_lease(&self) -> Result<bool, QueryError> {
         let now = self.context.clock.now_ns();
         let until = now.saturating_add(limits::RULE_LEASE.as_nanos() as i64);
-        Ok(self.context.control.database().take_lease(LEASE, &self.holder, now, until).await?)
+        Ok(self.context.database.take_lease(LEASE, &self.holder, now, until).await?)
     }
 
     fn notice_jump(&mut self) {
         let (now, uptime) = self.context.clock.both();
         let offset = now.saturating_sub(i64::try_from(uptime.as_nanos()).unwrap_or(i64::MAX));
-        if self.offset_ns.is_some_and(|before| offset.saturating_sub(before).saturating_abs() > JUMP) {
+        if self.offset_ns.is_some_and(|before| offset.saturating_sub(before).saturating_abs() > CLOCK_JUMP_MIN) {
             tracing::warn!("the clock was set: for two hours no notification rule fires for missing data");
             self.jumped = Some(uptime);
         }
@@ -125,7 +125,7 @@ impl Poller {
         let uptime = self.context.clock.uptime();
         let minutes = u64::try_from(config.lookback_minutes()).unwrap_or(0);
         let has_run = uptime.saturating_sub(self.started) >= Duration::from_secs(60 * minutes);
-        has_run && self.jumped.is_none_or(|jumped| uptime.saturating_sub(jumped) >= JUMP_SETTLES)
+        has_run && self.jumped.is_none_or(|jumped| uptime.saturating_sub(jumped) >= CLOCK_JUMP_SETTLES)
     }
 
     /// The changes of the rules of a project. A rule whose query fails changes nothing.
@@ -197,9 +197,9 @@ impl Poller {
             return Ok(());
         }
         self.cleaned = Some(uptime);
-        let kept_from = now.saturating_sub(limits::NOTIFICATION_DAYS * DAY);
+        let kept_from = now.saturating_sub(limits::NOTIFICATION_DAYS * DAY_NS);
         // Longer than every cooldown, and than rows are looked for again after a start.
-        let before = now.saturating_sub(limits::RULE_MINUTES_MAX * MINUTE);
+        let before = now.saturating_sub(limits::RULE_MINUTES_MAX * MINUTE_NS);
         Ok(self.stored.delete_old_alerts(before, kept_from).await?)
     }
 }
@@ -232,13 +232,13 @@ fn of_rule(
         claim: None,
     };
     let mut seen_subjects: HashSet<String> = HashSet::new();
-    for one in &found {
-        let key = subject_key(&one.subject);
+    for measurement in &found {
+        let key = subject_key(&measurement.subject);
         let before = states.get(key.as_str()).copied();
         seen_subjects.insert(key);
         let is_firing = before.is_some_and(|state| state.kind == RuleStateKind::Firing);
-        let severity = parsed.severity(one.value.unwrap_or(0.0));
-        let seen = match (one.value, one.breaches) {
+        let severity = parsed.severity(measurement.value.unwrap_or(0.0));
+        let seen = match (measurement.value, measurement.breaches) {
             (None, _) => Seen::NoData,
             (Some(_), true) if !knows_absence && !is_firing => Seen::NoData,
             (Some(_), true) => Seen::Breach(severity),
@@ -250,24 +250,24 @@ fn of_rule(
                 let kind = RuleStateKind::Firing;
                 let state = RuleState { kind, since_ns: now, fired_ns: None, data_ns: now, severity, marker: 0 };
                 changes.push(OfSubject {
-                    change: change(&one.subject, before, Some(state)),
-                    subject: one.subject.clone(),
+                    change: change(&measurement.subject, before, Some(state)),
+                    subject: measurement.subject.clone(),
                 });
             }
             continue;
         }
         let (after, outcome) = step(before, seen, parsed.terms(now), now);
         let was_notified = before.is_some_and(|state| state.fired_ns.is_some());
-        let mut change = change(&one.subject, before, after);
+        let mut change = change(&measurement.subject, before, after);
         change.notification = match outcome {
             Outcome::Fire(severity) => {
-                Some(parsed.notification(project, one, AlertStatus::Firing, severity, Vec::new(), now))
+                Some(parsed.notification(project, measurement, AlertStatus::Firing, severity, Vec::new(), now))
             }
-            Outcome::Resolve if was_notified => Some(resolved(parsed, project, one, before, now)),
+            Outcome::Resolve if was_notified => Some(resolved(parsed, project, measurement, before, now)),
             _ => None,
         };
         if change.before != change.after {
-            changes.push(OfSubject { change, subject: one.subject.clone() });
+            changes.push(OfSubject { change, subject: measurement.subject.clone() });
         }
     }
     if begins {
@@ -277,7 +277,7 @@ fn of_rule(
             fired_ns: None,
             data_ns: now,
             severity: parsed.severity(0.0),
-            marker: BEGUN,
+            marker: FIRST_EVALUATION_OVER,
         };
         changes.push(OfSubject { change: change("", None, Some(state)), subject: String::new() });
     }
@@ -288,8 +288,8 @@ fn of_rule(
         let (after, outcome) = step(Some(state), absent::seen(&parsed.config), parsed.terms(now), now);
         let mut change = change(key, Some(state), after);
         if outcome == Outcome::Resolve && state.fired_ns.is_some() {
-            let one = absent::measured(parsed, key);
-            change.notification = Some(resolved(parsed, project, &one, Some(state), now));
+            let measurement = absent::measured(parsed, key);
+            change.notification = Some(resolved(parsed, project, &measurement, Some(state), now));
         }
         if change.before != change.after {
             changes.push(OfSubject { change, subject: key.to_owned() });
@@ -301,16 +301,16 @@ fn of_rule(
 fn resolved(
     parsed: &Parsed,
     project: &SharedProject,
-    one: &Measured,
+    measurement: &Measured,
     before: Option<&RuleState>,
     now: i64,
 ) -> crate::channels::Notification {
     let severity = before.map_or(parsed.severity(0.0), |state| state.severity);
-    let lasted = before.map_or(0, |state| now.saturating_sub(state.since_ns) / MINUTE).max(0);
+    let lasted = before.map_or(0, |state| now.saturating_sub(state.since_ns) / MINUTE_NS).max(0);
     let ended = Measured {
-        title: format!("Resolved: {}", one.title),
-        body: format!("{} It lasted {lasted} minutes.", one.body),
-        ..one.clone()
+        title: format!("Resolved: {}", measurement.title),
+        body: format!("{} It lasted {lasted} minutes.", measurement.body),
+        ..measurement.clone()
     };
     parsed.notification(project, &ended, AlertStatus::Resolved, severity, Vec::new(), now)
 }
@@ -323,9 +323,11 @@ async fn chart(source: &mut Source, config: &RuleConfig, windows: Windows, subje
     let windows = windows.and_before(CHART_POINTS - 1);
     match source.measure(config, windows).await {
         Ok(found) => {
-            let of_subject = found.iter().filter(|one| one.subject == subject);
+            let of_subject = found.iter().filter(|measurement| measurement.subject == subject);
             let mut points: Vec<SeriesPoint> = of_subject
-                .filter_map(|one| Some(SeriesPoint { at_ns: windows.start(one.window), value: one.value? }))
+                .filter_map(|measurement| {
+                    Some(SeriesPoint { at_ns: windows.start(measurement.window), value: measurement.value? })
+                })
                 .collect();
             points.sort_by_key(|point| point.at_ns);
             points

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Number;
+use tidewatch_domain::units::{DAY_NS, HOUR_NS, MINUTE_NS};
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::rule_windows::{self, Windows};
-use tidewatch_query::time::{self, DAY, HOUR, MINUTE, Range};
+use tidewatch_query::time::{self, Range};
+use tidewatch_query::time_windows::{self, Windows};
 use tidewatch_query::views::page::ValuePoint;
 
 use super::measure::Source;
@@ -20,11 +21,11 @@ use crate::rules::words::{line, with_unit};
 use crate::rules::{RuleState, severity};
 
 /// Time of a preview, nanoseconds.
-const SPAN: i64 = 7 * DAY;
+const SPAN: i64 = 7 * DAY_NS;
 /// Windows of a day are measured this often.
-const DAILY_STEP: i64 = 6 * HOUR;
+const DAILY_STEP: i64 = 6 * HOUR_NS;
 /// Narrowest window of a preview.
-const WINDOW_MIN: i64 = 5 * MINUTE;
+const WINDOW_MIN: i64 = 5 * MINUTE_NS;
 
 /// A moment, what happened, and how bad it is.
 type Moment = (i64, String, Severity);
@@ -71,31 +72,31 @@ async fn polled(
     now: i64,
 ) -> Result<(Vec<(i64, f64)>, Vec<Moment>), QueryError> {
     let mut source = Source::new(executor, project);
-    let to = now - now.rem_euclid(MINUTE);
+    let to = now - now.rem_euclid(MINUTE_NS);
     // By the end of the window.
     let mut measured: BTreeMap<i64, Vec<Measured>> = BTreeMap::new();
     if let RuleConfig::Change(_) = config {
-        let windows = Windows { from: to - MINUTE, width: MINUTE, count: 1 };
+        let windows = Windows { from: to - MINUTE_NS, width: MINUTE_NS, count: 1 };
         measured.insert(to, source.measure(config, windows).await?);
     } else if let RuleConfig::Impact(..) = config {
         for step in 0..=SPAN / DAILY_STEP {
             let end = to - SPAN + step * DAILY_STEP;
-            let windows = Windows { from: end - DAY, width: DAY, count: 1 };
+            let windows = Windows { from: end - DAY_NS, width: DAY_NS, count: 1 };
             measured.insert(end, source.measure(config, windows).await?);
         }
     } else {
-        let width = config.lookback_minutes().saturating_mul(MINUTE).max(WINDOW_MIN);
+        let width = config.lookback_minutes().saturating_mul(MINUTE_NS).max(WINDOW_MIN);
         let count = (SPAN / width).clamp(1, limits::RULE_PREVIEW_POINTS_MAX);
         let windows = Windows { from: to - count * width, width, count };
         // In windows without data alerts end too.
         measured.extend((0..count).map(|window| (windows.end(window), Vec::new())));
-        for one in source.measure(config, windows).await? {
-            measured.entry(windows.end(one.window)).or_default().push(one);
+        for measurement in source.measure(config, windows).await? {
+            measured.entry(windows.end(measurement.window)).or_default().push(measurement);
         }
     }
     let terms = Terms {
-        for_ns: config.for_minutes().saturating_mul(MINUTE),
-        cooldown_ns: cooldown_minutes.saturating_mul(MINUTE),
+        for_ns: config.for_minutes().saturating_mul(MINUTE_NS),
+        cooldown_ns: cooldown_minutes.saturating_mul(MINUTE_NS),
         is_snoozed: false,
     };
     let mut states: HashMap<String, RuleState> = HashMap::new();
@@ -107,22 +108,22 @@ async fn polled(
             points.push((end, value));
         }
         let mut seen_subjects: HashSet<&str> = HashSet::new();
-        for one in &found {
-            seen_subjects.insert(&one.subject);
-            let severity = severity::automatic(config, one.value.unwrap_or(0.0));
-            let seen = match one.value {
+        for measurement in &found {
+            seen_subjects.insert(&measurement.subject);
+            let severity = severity::automatic(config, measurement.value.unwrap_or(0.0));
+            let seen = match measurement.value {
                 None => Seen::NoData,
-                Some(_) if one.breaches => Seen::Breach(severity),
+                Some(_) if measurement.breaches => Seen::Breach(severity),
                 Some(_) => Seen::Fine,
             };
-            let (after, outcome) = step(states.get(&one.subject), seen, terms, end);
-            set(&mut states, &one.subject, after);
+            let (after, outcome) = step(states.get(&measurement.subject), seen, terms, end);
+            set(&mut states, &measurement.subject, after);
             // What is above from the beginning makes no transition.
             if let Outcome::Fire(severity) = outcome
                 && !(is_impact && is_first)
             {
-                moments.push((end, one.title.clone(), severity));
-                subjects.push(one.subject.clone());
+                moments.push((end, measurement.title.clone(), severity));
+                subjects.push(measurement.subject.clone());
             }
         }
         let others: Vec<String> =
@@ -154,7 +155,7 @@ fn set(states: &mut HashMap<String, RuleState>, subject: &str, after: Option<Rul
 
 /// Of several subjects the value that is nearest to the threshold, or furthest beyond it.
 fn nearest(config: &RuleConfig, found: &[Measured]) -> Option<f64> {
-    let values = found.iter().filter_map(|one| one.value);
+    let values = found.iter().filter_map(|measurement| measurement.value);
     if matches!(config, RuleConfig::ApdexDrop(_)) { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
@@ -167,20 +168,20 @@ async fn arrived(
 ) -> Result<(Vec<(i64, f64)>, Vec<Moment>), QueryError> {
     let number = project.number;
     let range = Range { from: now.saturating_sub(SPAN), to: now };
-    let cooldown_ns = cooldown_minutes.saturating_mul(MINUTE);
+    let cooldown_ns = cooldown_minutes.saturating_mul(MINUTE_NS);
     let mut moments: Vec<Moment> = Vec::new();
     // Values at moments, and how those of an hour are combined.
     let mut values: Vec<(i64, f64)> = Vec::new();
     let mut combine: fn(f64, f64) -> f64 = |one, other| one + other;
     match config {
         RuleConfig::NewError(rule) => {
-            let found = rule_windows::first_seen(executor, number, range).await?;
+            let found = time_windows::first_seen(executor, number, range).await?;
             // Titles are read one by one.
             let shown = found.len().saturating_sub(TITLES_MAX);
             for (index, (hash, at)) in found.iter().enumerate() {
                 values.push((*at, 1.0));
                 let title = if index >= shown {
-                    rule_windows::issue_title(executor, number, *hash).await?
+                    time_windows::issue_title(executor, number, *hash).await?
                 } else {
                     tidewatch_query::ids::format_hash(*hash)
                 };
@@ -190,8 +191,8 @@ async fn arrived(
             }
         }
         RuleConfig::ErrorRegression(_) => {
-            for (hash, _, decided) in rule_windows::regressed(executor, number, None).await? {
-                let title = rule_windows::issue_title(executor, number, hash).await?;
+            for (hash, _, decided) in time_windows::regressed(executor, number, None).await? {
+                let title = time_windows::issue_title(executor, number, hash).await?;
                 let at = decided.max(range.from);
                 values.push((at, 1.0));
                 moments.push((at, format!("Issue is back: {title}"), severity::automatic(config, 1.0)));
@@ -199,7 +200,8 @@ async fn arrived(
         }
         RuleConfig::AiTraceCost(rule) => {
             let least = Some(rule.threshold_cost);
-            let rows = rule_windows::ai_rows_since(executor, number, range, least, false).await?;
+            let rows =
+                time_windows::ai_rows_since(executor, number, range, least, false, limits::RULE_ARRIVALS_MAX).await?;
             combine = f64::max;
             let mut fired: HashMap<String, i64> = HashMap::new();
             for row in rows.iter().filter(|row| matches(&rule.trace_name, &row.name)) {
@@ -211,7 +213,8 @@ async fn arrived(
             }
         }
         RuleConfig::AiFlaggedContent(rule) => {
-            let rows = rule_windows::ai_rows_since(executor, number, range, None, true).await?;
+            let rows =
+                time_windows::ai_rows_since(executor, number, range, None, true, limits::RULE_ARRIVALS_MAX).await?;
             let mut fired: HashMap<String, i64> = HashMap::new();
             let has_term = |own: &[String], term: &String| own.iter().any(|own| own.eq_ignore_ascii_case(term));
             let of_rule = |own: &[String]| rule.terms.is_empty() || rule.terms.iter().any(|term| has_term(own, term));
@@ -225,9 +228,9 @@ async fn arrived(
         }
         RuleConfig::AiConversationCost(rule) => {
             combine = f64::max;
-            for day in (0..SPAN / DAY).rev() {
-                let at = now.saturating_sub(day * DAY);
-                let costs = rule_windows::conversation_costs(executor, number, at, None).await?;
+            for day in (0..SPAN / DAY_NS).rev() {
+                let at = now.saturating_sub(day * DAY_NS);
+                let costs = time_windows::conversation_costs(executor, number, at, None).await?;
                 for (conversation, cost) in costs {
                     values.push((at, cost));
                     if cost >= rule.threshold_cost {
@@ -242,7 +245,7 @@ async fn arrived(
     moments.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
     let mut hours: BTreeMap<i64, f64> = BTreeMap::new();
     for (at, value) in values {
-        let hour = at - at.rem_euclid(HOUR);
+        let hour = at - at.rem_euclid(HOUR_NS);
         hours.entry(hour).and_modify(|known| *known = combine(*known, value)).or_insert(value);
     }
     Ok((hours.into_iter().collect(), moments))

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
+use tidewatch_domain::units::MINUTE_NS;
+
 use super::*;
 
-const MINUTE: i64 = 60 * SECOND;
 const WARNING: Severity = Severity::Warning;
 const CRITICAL: Severity = Severity::Critical;
 
@@ -19,7 +20,7 @@ fn check(terms: Terms, seen: &str, expected: &str) {
             'f' => Seen::Fine,
             _ => Seen::NoData,
         };
-        let (after, outcome) = step(state.as_ref(), seen, terms, minute as i64 * MINUTE);
+        let (after, outcome) = step(state.as_ref(), seen, terms, minute as i64 * MINUTE_NS);
         state = after;
         found.push(match outcome {
             Outcome::Nothing => '.',
@@ -33,7 +34,7 @@ fn check(terms: Terms, seen: &str, expected: &str) {
 }
 
 fn terms(for_minutes: i64, cooldown_minutes: i64) -> Terms {
-    Terms { for_ns: for_minutes * MINUTE, cooldown_ns: cooldown_minutes * MINUTE, is_snoozed: false }
+    Terms { for_ns: for_minutes * MINUTE_NS, cooldown_ns: cooldown_minutes * MINUTE_NS, is_snoozed: false }
 }
 
 #[test]
@@ -69,8 +70,8 @@ fn a_snoozed_rule_fires_nothing_and_ends_what_fired() {
     let snoozed = Terms { is_snoozed: true, ..terms(0, 0) };
     check(snoozed, "bbf", "...");
     let (state, _) = step(None, Seen::Breach(WARNING), terms(0, 0), 0);
-    assert_eq!(step(state.as_ref(), Seen::Breach(CRITICAL), snoozed, MINUTE).1, Outcome::Stay);
-    assert_eq!(step(state.as_ref(), Seen::Fine, snoozed, MINUTE).1, Outcome::Resolve);
+    assert_eq!(step(state.as_ref(), Seen::Breach(CRITICAL), snoozed, MINUTE_NS).1, Outcome::Stay);
+    assert_eq!(step(state.as_ref(), Seen::Fine, snoozed, MINUTE_NS).1, Outcome::Resolve);
 }
 
 #[test]
@@ -84,12 +85,12 @@ fn without_data_an_alert_ends_after_an_hour() {
 #[test]
 fn a_clock_that_jumps_an_hour_fires_nothing_twice() {
     let terms = terms(0, 15);
-    let at = 1000 * 60 * MINUTE;
+    let at = 1000 * 60 * MINUTE_NS;
     for jump in [-60, 60] {
         let (fired, outcome) = step(None, Seen::Breach(WARNING), terms, at);
         assert_eq!(outcome, Outcome::Fire(WARNING));
-        let (ended, _) = step(fired.as_ref(), Seen::Fine, terms, at + MINUTE);
-        let later = at + 2 * MINUTE + jump * MINUTE;
+        let (ended, _) = step(fired.as_ref(), Seen::Fine, terms, at + MINUTE_NS);
+        let later = at + 2 * MINUTE_NS + jump * MINUTE_NS;
         let expected = if jump < 0 { Outcome::Nothing } else { Outcome::Fire(WARNING) };
         assert_eq!(step(ended.as_ref(), Seen::Breach(WARNING), terms, later).1, expected, "{jump}");
         assert_eq!(step(fired.as_ref(), Seen::Breach(WARNING), terms, later).1, Outcome::Stay, "{jump}");
@@ -97,7 +98,7 @@ fn a_clock_that_jumps_an_hour_fires_nothing_twice() {
     // A firing of a clock that was far ahead does not silence the rule.
     let (fired, _) = step(None, Seen::Breach(WARNING), terms, at);
     let (ended, _) = step(fired.as_ref(), Seen::Fine, terms, at);
-    let day_before = at - 24 * 60 * MINUTE;
+    let day_before = at - 24 * 60 * MINUTE_NS;
     assert_eq!(step(ended.as_ref(), Seen::Breach(WARNING), terms, day_before).1, Outcome::Fire(WARNING));
 }
 
@@ -162,7 +163,7 @@ proptest! {
     ) {
         let terms = terms(for_minutes, cooldown);
         let minutes: Vec<(i64, Seen)> =
-            series.into_iter().enumerate().map(|(minute, seen)| (minute as i64 * MINUTE, seen)).collect();
+            series.into_iter().enumerate().map(|(minute, seen)| (minute as i64 * MINUTE_NS, seen)).collect();
         let mut state: Option<RuleState> = None;
         let mut found = Vec::new();
         for (now, seen) in &minutes {

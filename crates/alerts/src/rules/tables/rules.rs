@@ -10,6 +10,7 @@ use super::rows::{NotificationRule, SELECT, read, rule};
 use super::states::{RuleStateKind, add_known_issues, alert_key, states_of_rule};
 use crate::channels::{AlertStatus, Notification, Severity, Target, notify};
 use crate::rules::Rules;
+use crate::tables::RowValues;
 
 /// The parts of a rule that a user chooses.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,20 +75,8 @@ impl Rules {
         if count >= limits::NOTIFICATION_RULES_MAX {
             return Err(ControlError::TooMany("rules"));
         }
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO notification_rules (project, channel_id, name, rule_type, config, cooldown_minutes, severity, \
-             enabled, created_ns, updated_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $8) RETURNING id",
-        )
-        .bind(i64::from(project.number))
-        .bind(rule.channel)
-        .bind(&rule.name)
-        .bind(&rule.rule_type)
-        .bind(rule.config.to_string())
-        .bind(rule.cooldown_minutes)
-        .bind(rule.severity.map_or("", Severity::name))
-        .bind(actor.at_ns)
-        .fetch_one(write.on())
-        .await?;
+        let row = chosen(rule, actor.at_ns).set("project", i64::from(project.number));
+        let id = row.set("enabled", 1i64).set("created_ns", actor.at_ns).insert(&mut write).await?;
         add_known_issues(&mut write, project.number, known).await?;
         write.audit(about(actor.did("rule.create"), project, id, &rule.name)).await?;
         let stored = found(&mut write, project, id).await?;
@@ -112,20 +101,7 @@ impl Rules {
         if !is_same {
             end_alerts(&mut write, actor, project, &before, "The rule was changed.").await?;
         }
-        sqlx::query(
-            "UPDATE notification_rules SET channel_id = $2, name = $3, rule_type = $4, config = $5, \
-             cooldown_minutes = $6, severity = $7, updated_ns = $8 WHERE id = $1",
-        )
-        .bind(id)
-        .bind(rule.channel)
-        .bind(&rule.name)
-        .bind(&rule.rule_type)
-        .bind(rule.config.to_string())
-        .bind(rule.cooldown_minutes)
-        .bind(rule.severity.map_or("", Severity::name))
-        .bind(actor.at_ns)
-        .execute(write.on())
-        .await?;
+        chosen(rule, actor.at_ns).update(&mut write, &[("id", id)]).await?;
         add_known_issues(&mut write, project.number, known).await?;
         write.audit(about(actor.did("rule.change"), project, id, &rule.name)).await?;
         let stored = found(&mut write, project, id).await?;
@@ -194,6 +170,18 @@ impl Rules {
         write.commit().await?;
         Ok(stored)
     }
+}
+
+/// The columns that a user chooses.
+fn chosen(rule: &NewRule, at_ns: i64) -> RowValues {
+    RowValues::of("notification_rules")
+        .set("channel_id", rule.channel)
+        .set("name", &rule.name)
+        .set("rule_type", &rule.rule_type)
+        .set("config", rule.config.to_string())
+        .set("cooldown_minutes", rule.cooldown_minutes)
+        .set("severity", rule.severity.map_or("", Severity::name))
+        .set("updated_ns", at_ns)
 }
 
 /// The rule, if it is of the project.

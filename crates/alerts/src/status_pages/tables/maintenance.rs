@@ -6,6 +6,7 @@ use tidewatch_limits as limits;
 
 use super::check_owner;
 use super::database::StatusPages;
+use crate::tables::RowValues;
 
 /// Planned work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,11 @@ impl StatusPages {
         let MaintenanceWindow { id, title, description, starts_ns, ends_ns } = window;
         let mut write = self.database.write().await?;
         check_owner(&mut write, organization, page).await?;
+        let row = RowValues::of("maintenance_windows")
+            .set("title", title)
+            .set("description", description)
+            .set("starts_ns", *starts_ns)
+            .set("ends_ns", *ends_ns);
         let id: i64 = if *id == 0 {
             sqlx::query(
                 "DELETE FROM maintenance_windows WHERE page_id = $1 AND ends_ns < $2 AND id NOT IN \
@@ -72,32 +78,9 @@ impl StatusPages {
             if count >= limits::STATUS_MAINTENANCE_MAX {
                 return Err(ControlError::TooMany("maintenance windows"));
             }
-            sqlx::query_scalar(
-                "INSERT INTO maintenance_windows (page_id, title, description, starts_ns, ends_ns) \
-                 VALUES ($1, $2, $3, $4, $5) RETURNING id",
-            )
-            .bind(page)
-            .bind(title)
-            .bind(description)
-            .bind(*starts_ns)
-            .bind(*ends_ns)
-            .fetch_one(write.on())
-            .await?
+            row.set("page_id", page).insert(&mut write).await?
         } else {
-            let changed = sqlx::query(
-                "UPDATE maintenance_windows SET title = $3, description = $4, starts_ns = $5, ends_ns = $6 \
-                 WHERE id = $1 AND page_id = $2",
-            )
-            .bind(*id)
-            .bind(page)
-            .bind(title)
-            .bind(description)
-            .bind(*starts_ns)
-            .bind(*ends_ns)
-            .execute(write.on())
-            .await?
-            .rows_affected();
-            if changed == 0 {
+            if row.update(&mut write, &[("id", *id), ("page_id", page)]).await? == 0 {
                 return Err(NO_WINDOW);
             }
             *id

@@ -6,6 +6,7 @@ use tidewatch_accounts::{Actor, ControlError, Write};
 use tidewatch_limits as limits;
 
 use super::database::StatusPages;
+use crate::tables::RowValues;
 
 /// A monitor on a status page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,20 +97,8 @@ impl StatusPages {
             return Err(ControlError::TooMany("status pages"));
         }
         check_unique(&mut write, new, None).await?;
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO status_pages (organization_id, name, slug, public, description, custom_domain, components, \
-             created_ns, updated_ns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id",
-        )
-        .bind(organization)
-        .bind(&new.name)
-        .bind(&new.slug)
-        .bind(i64::from(new.is_public))
-        .bind(&new.description)
-        .bind(new.custom_domain.as_deref())
-        .bind(components(new)?)
-        .bind(actor.at_ns)
-        .fetch_one(write.on())
-        .await?;
+        let row = chosen(new, actor.at_ns)?.set("organization_id", organization);
+        let id = row.set("created_ns", actor.at_ns).insert(&mut write).await?;
         write
             .audit(actor.did("status_page.create").on("status_page", id).within(organization).with(about(new)))
             .await?;
@@ -128,20 +117,7 @@ impl StatusPages {
         let mut write = self.database.write().await?;
         check_owner(&mut write, organization, id).await?;
         check_unique(&mut write, new, Some(id)).await?;
-        sqlx::query(
-            "UPDATE status_pages SET name = $2, slug = $3, public = $4, description = $5, custom_domain = $6, \
-             components = $7, updated_ns = $8 WHERE id = $1",
-        )
-        .bind(id)
-        .bind(&new.name)
-        .bind(&new.slug)
-        .bind(i64::from(new.is_public))
-        .bind(&new.description)
-        .bind(new.custom_domain.as_deref())
-        .bind(components(new)?)
-        .bind(actor.at_ns)
-        .execute(write.on())
-        .await?;
+        chosen(new, actor.at_ns)?.update(&mut write, &[("id", id)]).await?;
         write
             .audit(actor.did("status_page.change").on("status_page", id).within(organization).with(about(new)))
             .await?;
@@ -200,8 +176,17 @@ fn page(columns: Columns) -> Result<StatusPage, ControlError> {
     })
 }
 
-fn components(new: &NewStatusPage) -> Result<String, ControlError> {
-    serde_json::to_string(&new.components).map_err(|_| UNREADABLE)
+/// The columns that the owner chooses.
+fn chosen(new: &NewStatusPage, at_ns: i64) -> Result<RowValues, ControlError> {
+    let components = serde_json::to_string(&new.components).map_err(|_| UNREADABLE)?;
+    Ok(RowValues::of("status_pages")
+        .set("name", &new.name)
+        .set("slug", &new.slug)
+        .set("public", i64::from(new.is_public))
+        .set("description", &new.description)
+        .set("custom_domain", new.custom_domain.as_deref())
+        .set("components", components)
+        .set("updated_ns", at_ns))
 }
 
 fn about(new: &NewStatusPage) -> serde_json::Value {

@@ -48,7 +48,8 @@ impl StatusPages {
         &self,
         announcer: &Announcer,
         page: &StatusPage,
-        (kind, address): (SubscriberKind, &str),
+        kind: SubscriberKind,
+        address: &str,
         now_ns: i64,
     ) -> Result<(), ControlError> {
         let mut write = self.database.write().await?;

@@ -6,17 +6,19 @@ mod ordering;
 mod spans;
 mod stacks;
 
+use tidewatch_domain::units;
+
 use super::incident::{Incident, Plan};
 use super::instance::{CHECKOUT, Instance, PAYMENTS, PODS_PER_REGION, SERVICES, STOREFRONT, Service, WORKER};
 use super::otlp::{ExportBuffer, Span};
 use super::random::Random;
 
-const MS: f64 = 1e6;
-const MINUTE_NS: u64 = 60 * 1_000_000_000;
+const MS: f64 = units::MILLISECOND_NS as f64;
+const MINUTE_NS: u64 = units::MINUTE_NS as u64;
 /// The innocent release of storefront begins this long before the incident.
 const ROLLOUT_BEFORE_NS: u64 = 30 * MINUTE_NS;
 /// The release reaches one more pod at this interval.
-const ROLLOUT_STEP_NS: u64 = 50 * 1_000_000_000;
+const ROLLOUT_STEP_NS: u64 = 50 * units::SECOND_NS as u64;
 /// Time in which a new process is slow without harm.
 const COLD_NS: u64 = 2 * MINUTE_NS;
 /// Share of requests that reach canary pods.

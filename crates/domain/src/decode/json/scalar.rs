@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
     pub(super) fn base64(&mut self, what: &str) -> Result<&'a [u8], Fault> {
         let start = self.at;
         let text = self.string(what)?;
-        let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
+        let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
         match base64::decode(text.as_bytes(), &mut bytes) {
             Some(()) => Ok(self.stacks.arena.alloc_slice_copy(&bytes)),
             None => Err(fault!("JSON: {what} at byte {start} is not base64")),

@@ -3,6 +3,8 @@
 //! Unknown models have no cost, as opposed to a cost of zero. The built-in table contains list prices in US dollars per
 //! million tokens; callers may pass another table.
 
+use crate::units::DAY_NS;
+
 mod built_in;
 
 use std::borrow::Cow;
@@ -108,7 +110,6 @@ fn is_version_of(name: &str, known: &str) -> bool {
 
 /// The UTC day of a time as a number: 20240229. Uses the civil-from-days algorithm.
 fn day_number(time_ns: i64) -> u32 {
-    const DAY_NS: i64 = 86_400_000_000_000;
     let days = time_ns.div_euclid(DAY_NS) + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);

@@ -8,9 +8,11 @@
 mod fate;
 mod file;
 mod random;
+mod rounds;
 mod state;
 
 pub use random::Random;
+pub use rounds::{is_long, rounds};
 
 use super::{Directories, Disk, DiskFile, DiskLock, make_durable, parent_of};
 use fate::{Change, FileState, NameChangeKind};

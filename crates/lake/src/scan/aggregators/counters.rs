@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
+use tidewatch_domain::units;
+
 use super::selected::{CUMULATIVE, DELTA, Selected, SeriesId, series_ids, unsigned};
 use super::total::Total;
 use crate::batch::cells::{cells, times};
 use tidewatch_store::StoreError;
 
-const SECOND: f64 = 1e9;
+const SECOND: f64 = units::SECOND_NS as f64;
 
 /// Points of counters by series.
 #[derive(Debug, Default)]

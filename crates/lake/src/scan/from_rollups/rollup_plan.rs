@@ -12,9 +12,9 @@ use crate::batch::keys::Key;
 use crate::rollup::keys::Keys;
 use crate::scan::aggregators::Measure;
 use crate::scan::plan_check::{CheckedPlan, Test};
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::Op;
-use tidewatch_store::rollup::levels::MINUTE;
 use tidewatch_store::rollup::spec::Spec;
 
 /// Plan by which cells answer.
@@ -51,7 +51,7 @@ impl RollupPlan {
                 Key::Column(column) | Key::OneOf { column, .. }
                     if column.name == "project" || spec.has_column(column.name) => {}
                 Key::TimeBucket { origin, width } if bucket.is_none() => {
-                    (origin % MINUTE == 0 && width % MINUTE == 0).then_some(())?;
+                    (origin % MINUTE_NS == 0 && width % MINUTE_NS == 0).then_some(())?;
                     bucket = Some((*origin, *width));
                 }
                 _ => return None,

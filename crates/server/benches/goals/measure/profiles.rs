@@ -10,6 +10,7 @@ use tidewatch_bench::http::{self, Connection, Request, Target};
 use tidewatch_bench::ingest::{CALM, CALM_AT_MOST, deflater};
 use tidewatch_bench::process;
 use tidewatch_bench::query::{Read, Repeats};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits::clock::Clock;
 use tidewatch_query::time::to_rfc3339;
 
@@ -18,7 +19,6 @@ use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
-const DAY_NS: i64 = 86_400_000_000_000;
 const SENDERS: usize = 4;
 /// Pause after a refusal.
 const BACK_OFF: Duration = Duration::from_millis(100);

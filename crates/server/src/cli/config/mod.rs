@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::cli::symbols::{base_url, environment, is_project_token};
+use crate::cli::server_address::{base_url, environment, is_project_token};
 use remote::Remote;
 use tidewatch_alerts::config_files::{self, Files, KINDS, Kind, Options, Plan, World};
 

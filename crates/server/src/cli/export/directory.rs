@@ -15,9 +15,10 @@ use tidewatch_lake::{Lake, LakeOptions, check as lake_check};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
-use super::Request;
 use super::output::Output;
+use super::request::Request;
 use crate::backup::check;
+use crate::cli::terminal::remark;
 use crate::config::Config;
 use crate::process::missing_accounts::copy_database;
 use tidewatch_accounts as accounts;
@@ -44,7 +45,7 @@ pub fn export(request: &Request<'_>, config: &Config, output: &mut Output) -> an
     let numbers = numbers(request, &projects, lake.highest_project())?;
     let plan = export::plan(request.table, numbers, request.range);
     if lake.is_incomplete(&plan) {
-        super::remark("rows of this range were damaged and set aside; the export lacks them");
+        remark("rows of this range were damaged and set aside; the export lacks them");
     }
     let names = ProjectIds::new(projects.into_iter().flatten());
     let mut export = Export::start(lake.cursor(&plan)?, request.table, request.format, names)?;

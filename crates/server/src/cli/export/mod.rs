@@ -1,23 +1,24 @@
 //! `tidewatch export`: a table's rows as a file, from a running server or from a data directory that no server uses.
 //!
 //! - [`remote`]: from a server, through `GET /api/export`. [`directory`]: from a data directory, which is not changed.
-//! - [`output`]: the file, which is renamed to its final name once it is complete.
+//! - `request`: which rows. [`output`]: the file, which is renamed to its final name once it is complete.
 
 mod directory;
 mod output;
 mod remote;
+mod request;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tidewatch_store::tables::Table;
 
+use crate::cli::terminal::remark;
 use crate::config::Config;
 use output::Output;
+use request::Request;
 use tidewatch_query::export::{self, Format};
 use tidewatch_query::time::Range;
 
@@ -52,14 +53,6 @@ pub struct ExportArgs {
     pub config: Config,
 }
 
-/// Table, projects and range of an export.
-struct Request<'a> {
-    table: Table,
-    range: Range,
-    project: Option<&'a str>,
-    format: Format,
-}
-
 /// Writes the export. On error no file is left under the final name, and standard output is incomplete. `config`: the
 /// effective settings. Blocks.
 pub fn run(arguments: &ExportArgs, config: &Config) -> anyhow::Result<()> {
@@ -88,11 +81,6 @@ fn moment(text: &str, name: &str) -> anyhow::Result<i64> {
     };
     let moment = timestamp.and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
     moment.with_context(|| format!("{name} is neither an RFC 3339 time nor a day: {text}"))
-}
-
-/// Prints a line to standard error: the export may be on standard output.
-fn remark(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 #[cfg(test)]

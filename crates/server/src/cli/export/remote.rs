@@ -10,8 +10,9 @@ use ureq::{Agent, Body};
 use url::Url;
 
 use super::output::Output;
-use super::{Request, remark};
+use super::request::Request;
 use crate::cli::symbols::send::error_message;
+use crate::cli::terminal::remark;
 use crate::http::incomplete;
 use tidewatch_limits as limits;
 use tidewatch_query::time;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use tidewatch_symbols::{Arch, DebugId, Upload, detect, source_hash};
 
+use crate::cli::terminal::megabytes;
 use tidewatch_ingest::symbols::classify_upload;
 use tidewatch_ingest::symbols::classify_upload::{ClassifiedFile, Content, Fields};
 use tidewatch_ingest::symbols::keys::{ScriptPath, SymbolKey};
@@ -178,7 +179,7 @@ impl Finder<'_> {
         if bytes > limits::UPLOAD_FILE_BYTES_MAX as u64 {
             return Err(format!(
                 "it has {}, and a file may have {} MiB",
-                super::megabytes(bytes),
+                megabytes(bytes),
                 limits::UPLOAD_FILE_BYTES_MAX >> 20
             ));
         }

@@ -7,7 +7,9 @@ use tidewatch_symbols::{Artifact, Script, Upload, convert_source_map, detect};
 use uuid::Uuid;
 
 use super::find::{Found, find};
-use super::{FileOptions, counted, megabytes, remark};
+use super::options::FileOptions;
+use super::skipped::remark_skipped;
+use crate::cli::terminal::{counted, megabytes, remark};
 use tidewatch_ingest::symbols::keys::SymbolKey;
 
 /// Inspects files without a server.
@@ -33,7 +35,7 @@ pub fn run(arguments: &InspectArgs, mut print_line: impl FnMut(&str)) -> anyhow:
             print_line(&format!("  kept as {}", shown(&found.key)));
         }
     }
-    super::remark_skipped(&findings.skipped);
+    remark_skipped(&findings.skipped);
     for refused in &findings.refused {
         remark(&format!("{}: {}", refused.name, refused.why));
     }

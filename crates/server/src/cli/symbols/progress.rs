@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::megabytes;
+use crate::cli::terminal::megabytes;
 
 /// Progress of an upload. Clones share the bar.
 #[derive(Clone)]

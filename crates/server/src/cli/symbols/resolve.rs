@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, Trace, limits};
 
 use super::find::{Found, FoundKey, find};
+use super::options::debug_id;
+use super::send::CALL_MAX;
 use super::send::error_message;
-use super::{CALL_MAX, base_url, counted, debug_id, is_project_token, remark};
+use crate::cli::server_address::{base_url, is_project_token};
+use crate::cli::terminal::{counted, remark};
 use tidewatch_ingest::symbols::build::Original;
 use tidewatch_ingest::symbols::classify_upload::Fields;
 use tidewatch_ingest::symbols::gather::{Gathered, Source};

@@ -10,7 +10,10 @@ use ureq::SendBody;
 
 use super::find::{Found, Refused};
 use super::progress::Progress;
-use super::{CALL_MAX, counted};
+use crate::cli::terminal::{counted, remark};
+
+/// Timeout of one call: a large upload over a slow line takes long.
+pub(super) const CALL_MAX: Duration = Duration::from_secs(1800);
 use tidewatch_ingest::symbols::classify_upload::Fields;
 use tidewatch_runtime::outbound;
 
@@ -80,7 +83,7 @@ impl UploadTarget<'_> {
                 anyhow::bail!("{} cannot be sent, tried {most} times: {why}", counted(files.len(), "file"));
             }
             let pause = pause.unwrap_or(Duration::from_secs(1 << (attempt - 1).min(6))).min(PAUSE_MAX);
-            super::remark(&format!("{why}; again in {} s", pause.as_secs()));
+            remark(&format!("{why}; again in {} s", pause.as_secs()));
             std::thread::park_timeout(pause);
             attempt += 1;
         }

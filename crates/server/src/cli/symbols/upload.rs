@@ -7,9 +7,12 @@ use anyhow::{Context, bail};
 
 use super::batch;
 use super::find::{Found, Refused, find};
+use super::options::FileOptions;
 use super::progress::Progress;
 use super::send::{Answer, UploadTarget};
-use super::{FileOptions, base_url, counted, environment, megabytes, remark};
+use super::skipped::remark_skipped;
+use crate::cli::server_address::{base_url, environment};
+use crate::cli::terminal::{counted, megabytes, remark};
 use tidewatch_ingest::symbols::classify_upload;
 use tidewatch_ingest::symbols::keys::SymbolKey;
 
@@ -41,7 +44,7 @@ pub fn run(arguments: &UploadArgs, mut print_line: impl FnMut(&str)) -> anyhow::
     let findings = find(&arguments.paths, arguments.options.fields());
     let mut refused = findings.refused;
     refused.iter().for_each(remark_refused);
-    super::remark_skipped(&findings.skipped);
+    remark_skipped(&findings.skipped);
     remark_mapping_ids(&findings.found, &arguments.options);
     if findings.found.is_empty() {
         bail!("nothing to send: {} passed over, {} refused", counted(findings.skipped.len(), "file"), refused.len());

@@ -35,7 +35,7 @@ pub async fn look_up(
     State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<InvitedView>, ApiError> {
-    let invited = accounts.control.invited(&token, accounts.clock.now_ns()).await?;
+    let invited = accounts.control.people.invited(&token, accounts.clock.now_ns()).await?;
     Ok(Json(InvitedView {
         email: invited.email,
         organization_name: invited.organization_name,
@@ -67,14 +67,14 @@ pub async fn accept(
     let name = fields::text("name", &request.name)?;
     password::check(&request.password)?;
     // The token is checked first, so that guesses cause no password hashing.
-    let invited = accounts.control.invited(&token, accounts.clock.now_ns()).await?;
+    let invited = accounts.control.people.invited(&token, accounts.clock.now_ns()).await?;
     if invited.exists_as_user {
         return Err(ApiError::Conflict("the email address has an account already; sign in to accept"));
     }
     let hash = password::hash(&accounts, request.password).await?;
     let actor = from.actor(&accounts.clock, &invited.email);
-    let user = accounts.control.accept_as_new(&actor, &token, &name, &hash).await?;
-    let user = accounts.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    let user = accounts.control.people.accept_as_new(&actor, &token, &name, &hash).await?;
+    let user = accounts.control.people.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
     let token = view::begin_session(&accounts, &from, &user).await?;
     let LoginBundle { user, projects, organizations } = view::bundle(&accounts, &process, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
@@ -95,7 +95,11 @@ pub async fn accept_existing(
     LoginUser(caller): LoginUser,
     LinkToken(token): LinkToken,
 ) -> Result<Json<Done>, ApiError> {
-    accounts.control.accept_as_user(&caller.actor(&accounts.clock), &token, caller.user.id, &caller.user.email).await?;
+    accounts
+        .control
+        .people
+        .accept_as_user(&caller.actor(&accounts.clock), &token, caller.user.id, &caller.user.email)
+        .await?;
     Ok(Json(Done { message: "you are a member now".to_owned() }))
 }
 

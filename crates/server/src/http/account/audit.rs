@@ -88,7 +88,7 @@ pub async fn page(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let limit = checked_limit(query.limit)?;
     // One more entry shows whether there is another page.
-    let lines = accounts.control.audit_entries(&query.filter(access.organization.id, limit + 1)).await?;
+    let lines = accounts.control.audit_log.entries(&query.filter(access.organization.id, limit + 1)).await?;
     Ok(Json(paged(lines, limit)))
 }
 
@@ -119,7 +119,8 @@ pub async fn own(
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let limit = checked_limit(query.limit)?;
-    let lines = accounts.control.security_log(caller.user.id, query.before.unwrap_or(i64::MAX), limit + 1).await?;
+    let lines =
+        accounts.control.sign_in.security_log(caller.user.id, query.before.unwrap_or(i64::MAX), limit + 1).await?;
     Ok(Json(paged(lines, limit)))
 }
 
@@ -160,8 +161,8 @@ pub async fn export(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let organization = access.organization.id;
     // The first page is read before the response begins, so that an unavailable database is a 500.
-    let first = accounts.control.audit_entries(&query.filter(organization, limits::AUDIT_ENTRIES_MAX)).await?;
-    accounts.control.audit_export(&access.actor(&accounts.clock), organization).await?;
+    let first = accounts.control.audit_log.entries(&query.filter(organization, limits::AUDIT_ENTRIES_MAX)).await?;
+    accounts.control.audit_log.record_export(&access.actor(&accounts.clock), organization).await?;
     let (pages, body) = streamed_body::channel();
     tokio::spawn(write_pages(accounts, organization, query, format, first, pages));
     let (kind, name) = match format {
@@ -199,7 +200,7 @@ async fn write_pages(
             return pages.end().await;
         }
         let filter = AuditFilter { before, ..query.filter(organization, limits::AUDIT_ENTRIES_MAX.min(left)) };
-        lines = match accounts.control.audit_entries(&filter).await {
+        lines = match accounts.control.audit_log.entries(&filter).await {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(%error, "an export of the audit log broke off: {error}");

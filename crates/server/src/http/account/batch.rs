@@ -44,7 +44,7 @@ pub async fn create(
         let (name, framework) = (check_name(&project.name)?, check_framework(project.framework.as_deref())?);
         new.push(NewProject { organization_id, name, framework });
     }
-    let created = accounts.control.create_projects(&caller.actor(&accounts.clock), &new).await?;
+    let created = accounts.control.projects.create_projects(&caller.actor(&accounts.clock), &new).await?;
     let views = created
         .iter()
         .map(|project| view::project_view(&accounts, &process, project, membership.role, &caller.via))

@@ -44,7 +44,7 @@ pub async fn create(
     let mail = |token: &str| {
         templates::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
     };
-    accounts.control.invite(&access.actor(&accounts.clock), &new, mail).await?;
+    accounts.control.people.invite(&access.actor(&accounts.clock), &new, mail).await?;
     accounts.mailer.wake();
     let message = match accounts.mailer.is_set_up {
         true => "the invitation is on its way",
@@ -66,7 +66,7 @@ pub async fn list(
     State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Admin>,
 ) -> Result<Json<Vec<InvitationView>>, ApiError> {
-    let invitations = accounts.control.invitations(access.organization.id).await?;
+    let invitations = accounts.control.people.invitations(access.organization.id).await?;
     Ok(Json(invitations.into_iter().map(view).collect()))
 }
 
@@ -86,6 +86,7 @@ pub async fn revoke(
 ) -> Result<Json<Done>, ApiError> {
     accounts
         .control
+        .people
         .revoke_invitation(&access.actor(&accounts.clock), access.organization.id, number(&invitation)?)
         .await?;
     Ok(Json(Done { message: "the invitation was revoked".to_owned() }))

@@ -48,7 +48,7 @@ pub async fn login(
     if password.len() > limits::PASSWORD_BYTES_MAX {
         return Err(WRONG);
     }
-    let stored = accounts.control.stored_user(&email).await?;
+    let stored = accounts.control.sign_in.stored_user(&email).await?;
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
     let actor = from.actor(&accounts.clock, &email);
     let is_known = match id {
@@ -61,20 +61,20 @@ pub async fn login(
     };
     let failures = accounts.guesses.begin(&email, guesser, actor.at_ns)?;
     let found = password::verify(&accounts, password.clone(), hash.clone(), is_known).await?;
-    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| accounts.control.user(id)) else {
+    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| accounts.control.people.user(id)) else {
         accounts.guesses.failed(from.address, actor.at_ns);
         // Consecutive failures are logged with decreasing frequency: the 1st, 2nd, 4th, ...
         if let Some(id) = id.filter(|_| failures.is_power_of_two()) {
-            accounts.control.record_refusal(&actor, id, &email, "password", failures).await?;
+            accounts.control.sign_in.record_refusal(&actor, id, &email, "password", failures).await?;
         }
         return Err(WRONG);
     };
     accounts.guesses.succeeded(&email, guesser);
     if let (Match::Outdated, Some(old)) = (found, hash) {
         let new = password::hash(&accounts, password).await?;
-        accounts.control.rehash_password(user.id, &old, &new).await?;
+        accounts.control.sign_in.rehash_password(user.id, &old, &new).await?;
     }
-    let has = accounts.control.second_factors(user.id).await?;
+    let has = accounts.control.sign_in.second_factors(user.id).await?;
     if has.any() {
         return Ok(Json(LoginOutcome::Next(second_step(&accounts, &user, has).await?)));
     }
@@ -91,7 +91,7 @@ pub async fn second_step(accounts: &Accounts, user: &User, has: SecondFactors) -
         ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
         ("recovery", has.recovery_codes_left > 0),
     ]);
-    let mfa_token = accounts.control.await_second_factor(user.id, accounts.clock.now_ns()).await?;
+    let mfa_token = accounts.control.sign_in.await_second_factor(user.id, accounts.clock.now_ns()).await?;
     Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
 }
 

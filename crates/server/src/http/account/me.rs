@@ -32,13 +32,13 @@ pub async fn change_password(
     JsonBody(request): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;
-    let stored = accounts.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
+    let stored = accounts.control.sign_in.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
     if password::verify(&accounts, request.current_password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the current password is wrong"));
     }
     let hash = password::hash(&accounts, request.new_password).await?;
     let actor = caller.actor(&accounts.clock);
-    accounts.control.set_password(&actor, caller.user.id, &hash).await?;
-    let user = accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    accounts.control.sign_in.set_password(&actor, caller.user.id, &hash).await?;
+    let user = accounts.control.people.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: begin_session(&accounts, &caller.from, &user).await? }))
 }

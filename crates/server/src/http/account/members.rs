@@ -1,5 +1,5 @@
 //! `/api/organizations/{id}/members...`: the members of an organization, and their roles. WIRE 5.3. The rules are in
-//! `accounts/member_rules.rs`.
+//! `accounts/people/member_rules.rs`.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub async fn list(
     State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<Vec<MemberView>>, ApiError> {
-    let members = accounts.control.members(access.organization.id).await?;
+    let members = accounts.control.people.members(access.organization.id).await?;
     Ok(Json(members.into_iter().map(view).collect()))
 }
 
@@ -53,8 +53,12 @@ pub async fn change_role(
     JsonBody(request): JsonBody<RoleRequest>,
 ) -> Result<Json<MemberView>, ApiError> {
     let (user, role) = (number(&user)?, given_role(&request.role)?);
-    accounts.control.change_member_role(&access.actor(&accounts.clock), access.organization.id, user, role).await?;
-    Ok(Json(view(accounts.control.member(access.organization.id, user).await?)))
+    accounts
+        .control
+        .people
+        .change_member_role(&access.actor(&accounts.clock), access.organization.id, user, role)
+        .await?;
+    Ok(Json(view(accounts.control.people.member(access.organization.id, user).await?)))
 }
 
 /// Removes a member. Every member except the owner can also remove themselves.
@@ -76,7 +80,7 @@ pub async fn remove(
         // The role is checked before the response reveals whether the member exists.
         require(access.role, Permission::Admin)?;
     }
-    accounts.control.remove_member(&access.actor(&accounts.clock), access.organization.id, user).await?;
+    accounts.control.people.remove_member(&access.actor(&accounts.clock), access.organization.id, user).await?;
     Ok(Json(Done { message: "the member was removed".to_owned() }))
 }
 
@@ -94,7 +98,7 @@ pub async fn project_roles(
     access: OrganizationAccess<Read>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<ProjectRoles>, ApiError> {
-    let member = accounts.control.member(access.organization.id, number(&user)?).await?;
+    let member = accounts.control.people.member(access.organization.id, number(&user)?).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 
@@ -125,8 +129,12 @@ pub async fn change_project_roles(
         _ => Err(ApiError::malformed("a role in a project is user or readonly")),
     };
     let roles = request.project_roles.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    accounts.control.set_project_roles(&access.actor(&accounts.clock), access.organization.id, user, &roles).await?;
-    let member = accounts.control.member(access.organization.id, user).await?;
+    accounts
+        .control
+        .people
+        .set_project_roles(&access.actor(&accounts.clock), access.organization.id, user, &roles)
+        .await?;
+    let member = accounts.control.people.member(access.organization.id, user).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 

@@ -35,13 +35,17 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<OrganizationView>), ApiError> {
     let name = fields::text("name", &request.name)?;
     let timezone = fields::timezone(request.timezone.as_deref())?;
-    let owned = accounts.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
+    let owned =
+        accounts.control.people.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
     if owned >= limits::ORGANIZATIONS_OWNED_MAX {
         let most = limits::ORGANIZATIONS_OWNED_MAX;
         return Err(ApiError::unprocessable(format!("nobody owns more than {most} organizations")));
     }
-    let id =
-        accounts.control.create_organization(&caller.actor(&accounts.clock), &name, &timezone, caller.user.id).await?;
+    let id = accounts
+        .control
+        .people
+        .create_organization(&caller.actor(&accounts.clock), &name, &timezone, caller.user.id)
+        .await?;
     let view = OrganizationView { id, name, role: Role::Owner.as_str().to_owned(), timezone };
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -87,7 +91,7 @@ pub async fn change_settings(
         timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,
         settings: OrganizationSettings { require_two_factor },
     };
-    accounts.control.change_organization(&access.actor(&accounts.clock), old.id, &change).await?;
+    accounts.control.people.change_organization(&access.actor(&accounts.clock), old.id, &change).await?;
     let OrganizationChange { name, timezone, .. } = change;
     Ok(Json(OrganizationSettingsView { id: old.id, name, timezone, require_two_factor }))
 }

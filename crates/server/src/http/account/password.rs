@@ -52,7 +52,7 @@ pub async fn check_of(accounts: &Accounts, user: &User, password: String) -> Res
     let guesser = Guesser::Known("signed in");
     accounts.guesses.begin(&user.email, guesser, accounts.clock.now_ns())?;
     let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
-    let stored = accounts.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
+    let stored = accounts.control.sign_in.stored_user(&user.email).await?.and_then(|user| user.password_hash);
     if is_long || verify(accounts, password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the password is wrong"));
     }

@@ -39,7 +39,7 @@ pub async fn change(
         timezone: request.timezone.as_deref().map(|zone| fields::timezone(Some(zone))).transpose()?,
         theme,
     };
-    let user = accounts.control.change_profile(&caller.actor(&accounts.clock), caller.user.id, &profile).await?;
+    let user = accounts.control.people.change_profile(&caller.actor(&accounts.clock), caller.user.id, &profile).await?;
     Ok(Json(view::user_view(&user)))
 }
 
@@ -66,7 +66,7 @@ pub async fn revoke_sessions(
         personal_tokens: request.end_personal_access_tokens.unwrap_or(false),
         passkeys: request.end_passkeys.unwrap_or(false),
     };
-    accounts.control.revoke_sessions(&actor, caller.user.id, also).await?;
-    let user = accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    accounts.control.sign_in.revoke_sessions(&actor, caller.user.id, also).await?;
+    let user = accounts.control.people.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: view::renew_session(&accounts, &caller, &user).await? }))
 }

@@ -70,7 +70,11 @@ async fn rotate(
             return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
         }
     };
-    Ok(accounts.control.rotate_token(&access.actor(&accounts.clock), access.project.number, kind, grace).await?)
+    Ok(accounts
+        .control
+        .credentials
+        .rotate_token(&access.actor(&accounts.clock), access.project.number, kind, grace)
+        .await?)
 }
 
 /// Ends the previous token before its grace period is over.
@@ -110,7 +114,7 @@ async fn end_previous(
     access: &ProjectAccess<ViaLogin<Admin>>,
     kind: TokenKind,
 ) -> Result<Json<Done>, ApiError> {
-    if !accounts.control.end_previous_tokens(&access.actor(&accounts.clock), &access.project, kind).await? {
+    if !accounts.control.credentials.end_previous_tokens(&access.actor(&accounts.clock), &access.project, kind).await? {
         return Err(ApiError::not_found("no replaced token is still taken"));
     }
     Ok(Json(Done { message: "the replaced token was ended".to_owned() }))

@@ -89,7 +89,7 @@ pub async fn create(
         name: check_name(&request.name)?,
         framework: check_framework(request.framework.as_deref())?,
     };
-    let project = accounts.control.create_project(&caller.actor(&accounts.clock), &new).await?;
+    let project = accounts.control.projects.create_project(&caller.actor(&accounts.clock), &new).await?;
     Ok((StatusCode::CREATED, Json(view::project_view(&accounts, &process, &project, membership.role, &caller.via))))
 }
 
@@ -100,7 +100,7 @@ pub fn membership<N>(
     caller: &SignedIn<N>,
     organization: Option<i64>,
 ) -> Result<Membership, ApiError> {
-    let memberships = accounts.control.memberships(caller.user.id).into_iter();
+    let memberships = accounts.control.people.memberships(caller.user.id).into_iter();
     let mut writable = memberships.filter(|membership| membership.role.permits(Permission::Write));
     let membership = match organization {
         Some(id) => writable.find(|membership| membership.organization.id == id),
@@ -128,7 +128,8 @@ pub async fn change(
     JsonBody(request): JsonBody<ProjectChangeRequest>,
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
-    let project = accounts.control.change_project(&access.actor(&accounts.clock), &access.project, &change).await?;
+    let project =
+        accounts.control.projects.change_project(&access.actor(&accounts.clock), &access.project, &change).await?;
     Ok(Json(view::project_view(&accounts, &process, &project, access.role, &access.via)))
 }
 
@@ -150,7 +151,7 @@ pub async fn delete(
     if request.name != access.project.name {
         return Err(ApiError::malformed("name is not the project's name"));
     }
-    accounts.control.delete_project(&access.actor(&accounts.clock), &access.project).await?;
+    accounts.control.projects.delete_project(&access.actor(&accounts.clock), &access.project).await?;
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
 }
 

@@ -33,7 +33,7 @@ pub async fn has_organizations(
     State(process): State<Arc<Process>>,
 ) -> Json<HasOrganizations> {
     let needs_setup_code = setup_code::expected(&accounts, &process).is_some();
-    Json(HasOrganizations { has_organizations: accounts.control.has_organizations(), needs_setup_code })
+    Json(HasOrganizations { has_organizations: accounts.control.people.has_organizations(), needs_setup_code })
 }
 
 /// Creates the first account with an organization and a project. Requires the setup code that the server printed. Fails
@@ -55,7 +55,7 @@ pub async fn register(
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
     let exists = ApiError::Conflict("an organization already exists; ask for an invitation");
-    if accounts.control.has_organizations() {
+    if accounts.control.people.has_organizations() {
         return Err(exists);
     }
     if process.config.sso.disable_password_login {
@@ -67,10 +67,10 @@ pub async fn register(
     let account = NewAccount { password_hash, ..account };
     // Of concurrent registrations, the database accepts the first.
     let actor = from.actor(&accounts.clock, &account.email);
-    let (user, project) = accounts.control.register(&actor, &account).await?;
+    let (user, project) = accounts.control.people.register(&actor, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
     let token = view::begin_session(&accounts, &from, &user).await?;
-    let role = accounts.control.role_in(user.id, &project).ok_or(exists)?;
+    let role = accounts.control.people.role_in(user.id, &project).ok_or(exists)?;
     let project = view::project_view(&accounts, &process, &project, role, &Via::Login);
     let LoginBundle { user, projects, organizations } = view::bundle(&accounts, &process, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))

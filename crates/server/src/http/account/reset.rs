@@ -51,7 +51,7 @@ pub async fn forgot(
         let _permit = permit;
         let (actor, base) = (from.actor(&accounts.clock, &email), process.config.base_url());
         let mail = |token: &str| templates::password_reset(&base, &email, token);
-        match accounts.control.begin_reset(&actor, &email, mail).await {
+        match accounts.control.sign_in.begin_reset(&actor, &email, mail).await {
             Ok(()) => accounts.mailer.wake(),
             Err(error) => tracing::error!(%error, "a forgotten password cannot be worked on: {error}"),
         }
@@ -74,7 +74,7 @@ pub async fn look_up(
     State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<ResetView>, ApiError> {
-    let email = accounts.control.reset_email(&token, accounts.clock.now_ns()).await?;
+    let email = accounts.control.sign_in.reset_email(&token, accounts.clock.now_ns()).await?;
     Ok(Json(ResetView { valid: email.is_some(), email }))
 }
 
@@ -97,12 +97,17 @@ pub async fn reset(
     AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
     password::check(&request.password)?;
-    let email = accounts.control.reset_email(&token, accounts.clock.now_ns()).await?;
+    let email = accounts.control.sign_in.reset_email(&token, accounts.clock.now_ns()).await?;
     let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
     let hash = password::hash(&accounts, request.password).await?;
     // Of concurrent requests, the database accepts one.
     let ends_tokens = request.end_personal_access_tokens.unwrap_or(false);
-    match accounts.control.finish_reset(&from.actor(&accounts.clock, &email), &token, &hash, ends_tokens).await? {
+    match accounts
+        .control
+        .sign_in
+        .finish_reset(&from.actor(&accounts.clock, &email), &token, &hash, ends_tokens)
+        .await?
+    {
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }

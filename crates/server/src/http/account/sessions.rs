@@ -26,7 +26,7 @@ pub async fn list(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SessionView>>, ApiError> {
     let own = caller.session.map(|session| session.id);
-    let sessions = accounts.control.sessions(&caller.user, accounts.clock.now_ns()).await?;
+    let sessions = accounts.control.sign_in.sessions(&caller.user, accounts.clock.now_ns()).await?;
     let view = |session: tidewatch_accounts::Session| SessionView {
         id: session.id,
         current: Some(session.id) == own,
@@ -55,7 +55,7 @@ pub async fn end(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such session");
     let id = id.parse().map_err(|_| unknown())?;
-    if !accounts.control.end_session(&caller.actor(&accounts.clock), caller.user.id, id).await? {
+    if !accounts.control.sign_in.end_session(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("ended")))
@@ -74,7 +74,7 @@ pub async fn logout(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Some(session) = caller.session {
-        accounts.control.end_session(&caller.actor(&accounts.clock), caller.user.id, session.id).await?;
+        accounts.control.sign_in.end_session(&caller.actor(&accounts.clock), caller.user.id, session.id).await?;
     }
     caller.from.cookies.clear();
     Ok(Json(StatusAnswer::of("ok")))

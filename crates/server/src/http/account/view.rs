@@ -38,10 +38,10 @@ pub async fn begin_proved_session(
     proved_ns: i64,
 ) -> Result<String, ApiError> {
     let actor = Actor { user_id: Some(user.id), ..from.actor(&accounts.clock, &user.email) };
-    let begun = accounts.control.begin_session(&actor, user, proved_ns).await?;
+    let begun = accounts.control.sign_in.begin_session(&actor, user, proved_ns).await?;
     if from.page == Page::Own {
         from.keep_cookie(&begun.cookie, begun.expires_ns, actor.at_ns);
-        let device = accounts.control.remember_device(user.id, from.device.as_deref(), actor.at_ns).await?;
+        let device = accounts.control.sign_in.remember_device(user.id, from.device.as_deref(), actor.at_ns).await?;
         from.cookies.set(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
     }
     Ok(accounts.logins.issue(user, begun.id, actor.at_ns)?)
@@ -58,7 +58,7 @@ pub async fn renew_session(accounts: &Accounts, caller: &SignedIn, user: &User) 
 
 /// The user, and the projects and organizations that the user may access with a credential of this kind.
 pub fn bundle(accounts: &Accounts, process: &Process, user: &User, via: &Via) -> LoginBundle {
-    let memberships = accounts.control.memberships(user.id);
+    let memberships = accounts.control.people.memberships(user.id);
     let organizations = memberships
         .into_iter()
         .map(|membership| OrganizationView {
@@ -87,7 +87,7 @@ pub fn user_view(user: &User) -> UserView {
 
 /// The projects that the user may access with a credential of this kind.
 pub fn projects(accounts: &Accounts, process: &Process, user: &User, via: &Via) -> Vec<ProjectView> {
-    let open = accounts.control.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
+    let open = accounts.control.projects.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
     open.map(|(project, role)| project_view(accounts, process, &project, role, via)).collect()
 }
 
@@ -98,7 +98,7 @@ pub fn project_view(accounts: &Accounts, process: &Process, project: &Project, r
     let token = if role.permits(Permission::Write) { visible(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
     let (ai_flagged_languages, ai_flagged_terms) = content_lists(ingest.content_terms.as_deref());
-    let replaced = accounts.control.replaced_tokens(project.number, accounts.clock.now_ns());
+    let replaced = accounts.control.credentials.replaced_tokens(project.number, accounts.clock.now_ns());
     let [runtime, upload] = replaced.map(|until| until.filter(|_| role.permits(Permission::Write)).map(rfc3339));
     ProjectView {
         id: project.id.to_string(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::rfc3339;
-use crate::app::App;
+use super::fields::rfc3339;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{AckPage, AckView};
 use crate::http::gate::auth::ClientInfo;
@@ -29,11 +29,12 @@ use tidewatch_limits::per_ip::{Ack, AckLookup};
 )]
 pub async fn get(
     _: PerIp<AckLookup>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.alerts.oncall.ack_link(&token, app.process.clock.now_ns()).await?;
-    view(&app, found)
+    let found = alerting.rooms.oncall.ack_link(&token, alerting.clock.now_ns()).await?;
+    view(&accounts, found)
 }
 
 /// Acknowledges an alert. Repetitions have no effect.
@@ -49,11 +50,12 @@ pub async fn get(
 pub async fn acknowledge(
     _: PerIp<Ack>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.alerts.oncall.acknowledge(&from.actor(&app.process.clock, "link"), &token).await?;
-    view(&app, found)
+    let found = alerting.rooms.oncall.acknowledge(&from.actor(&alerting.clock, "link"), &token).await?;
+    view(&accounts, found)
 }
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
@@ -68,10 +70,11 @@ pub async fn acknowledge(
 )]
 pub async fn get_link(
     window: PerIp<AckLookup>,
-    app: State<Arc<App>>,
+    alerting: State<Arc<Alerting>>,
+    accounts: State<Arc<Accounts>>,
     token: LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    get(window, app, token).await
+    get(window, alerting, accounts, token).await
 }
 
 /// Acknowledges an alert. Repetitions have no effect.
@@ -87,23 +90,24 @@ pub async fn get_link(
 pub async fn acknowledge_link(
     window: PerIp<Ack>,
     from: ClientInfo,
-    app: State<Arc<App>>,
+    alerting: State<Arc<Alerting>>,
+    accounts: State<Arc<Accounts>>,
     token: LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    acknowledge(window, from, app, token).await
+    acknowledge(window, from, alerting, accounts, token).await
 }
 
-fn view(app: &App, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
+fn view(accounts: &Accounts, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
     let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
-    let name_of = |id: i64| app.accounts.control.user(id).map(|user| user.name.clone());
+    let name_of = |id: i64| accounts.control.people.user(id).map(|user| user.name.clone());
     let page = link.page.as_ref().map(|page| AckPage {
         body: page.body.clone(),
         severity: page.severity.name().to_owned(),
         urgency: if page.is_urgent { "high" } else { "low" }.to_owned(),
         rule_name: page.rule_name.clone(),
-        project_name: app
-            .accounts
+        project_name: accounts
             .control
+            .projects
             .project_by_number(page.project)
             .map(|one| one.name.clone())
             .unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 
-use super::{check_projects, rfc3339};
+use super::fields::{check_projects, rfc3339};
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{
@@ -55,7 +55,8 @@ pub async fn authorize(
         return Err(ApiError::malformed("invalid_client"));
     }
     let level = ScopeLevel::requested(request.scope.as_deref());
-    let code = accounts.control.begin_device_login(&from.actor(&accounts.clock, client), client, level).await?;
+    let code =
+        accounts.control.credentials.begin_device_login(&from.actor(&accounts.clock, client), client, level).await?;
     let page = format!("{}/device", process.config.base_url());
     Ok(Json(DeviceAuthorizeAnswer {
         verification_uri_complete: format!("{page}?user_code={}", code.user_code),
@@ -153,7 +154,11 @@ async fn decide(
     found: &DeviceRequest,
     approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !accounts.control.answer_device(&caller.actor(&accounts.clock), &caller.user, &found.user_code, approved).await?
+    if !accounts
+        .control
+        .credentials
+        .answer_device(&caller.actor(&accounts.clock), &caller.user, &found.user_code, approved)
+        .await?
     {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
@@ -161,7 +166,7 @@ async fn decide(
 }
 
 async fn pending_request(accounts: &Accounts, user_code: &str) -> Result<DeviceRequest, ApiError> {
-    let found = accounts.control.device_request(user_code).await?;
+    let found = accounts.control.credentials.device_request(user_code).await?;
     let found = found.ok_or_else(|| ApiError::not_found("no device waits with this code"))?;
     if found.expires_ns <= accounts.clock.now_ns() {
         return Err(ApiError::NoLongerValid("this code has expired; start again on the device"));

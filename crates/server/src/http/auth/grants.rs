@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use super::device::client_name;
-use super::{project_ids, rfc3339};
+use super::fields::{project_ids, rfc3339};
 use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::GrantView;
@@ -27,7 +27,7 @@ pub async fn list(
     State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<GrantView>>, ApiError> {
-    let grants = accounts.control.grants(caller.user.id, accounts.clock.now_ns()).await?;
+    let grants = accounts.control.credentials.grants(caller.user.id, accounts.clock.now_ns()).await?;
     let view = |grant: Grant| GrantView {
         id: grant.id,
         client_name: grant.client_name.unwrap_or_else(|| client_name(&grant.client_id).to_owned()),
@@ -56,7 +56,7 @@ pub async fn delete(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such sign-in");
     let id = id.parse().map_err(|_| unknown())?;
-    if !accounts.control.delete_grant(&caller.actor(&accounts.clock), caller.user.id, id).await? {
+    if !accounts.control.credentials.delete_grant(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("revoked")))

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 
-use super::check_projects;
+use super::fields::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
@@ -19,6 +19,7 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_accounts::{NewCode, OauthClient, Scope, ScopeLevel};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OauthRegister;
 use tidewatch_runtime::redact::is_hidden;
@@ -55,10 +56,11 @@ pub async fn register(
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));
     }
-    let client = accounts.control.register_client(&from.actor(&accounts.clock, "client"), name, &uris).await?;
+    let client =
+        accounts.control.credentials.register_client(&from.actor(&accounts.clock, "client"), name, &uris).await?;
     let response = RegisteredClient {
         client_id: client.id,
-        client_id_issued_at: client.created_ns / 1_000_000_000,
+        client_id_issued_at: client.created_ns / SECOND_NS,
         client_name: client.name,
         redirect_uris: client.redirect_uris,
         token_endpoint_auth_method: "none".to_owned(),
@@ -130,7 +132,7 @@ pub async fn approve(
         resource,
         scope: &scope,
     };
-    let code = accounts.control.issue_code(&caller.actor(&accounts.clock), &new).await?;
+    let code = accounts.control.credentials.issue_code(&caller.actor(&accounts.clock), &new).await?;
     redirect_to_client(&process, &request, ("code", &code))
 }
 
@@ -154,7 +156,8 @@ pub async fn deny(
 }
 
 async fn registered_client(accounts: &Accounts, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
-    let client = accounts.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
+    let client =
+        accounts.control.credentials.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
     if !is_registered(redirect_uri, &client.redirect_uris) {
         return Err(ApiError::malformed("redirect_uri is not one that the client registered"));
     }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use super::{check_name, check_projects, project_ids, rfc3339};
+use super::fields::{check_name, check_projects, project_ids, rfc3339};
 use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::auth::bodies::credentials::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView};
@@ -15,6 +15,7 @@ use crate::http::gate::auth::{FreshLoginUser, LoginUser};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_limits as limits;
 
 /// The user's personal access tokens, the newest first.
@@ -29,7 +30,7 @@ pub async fn list(
     State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
-    let tokens = accounts.control.personal_tokens(caller.user.id).await?;
+    let tokens = accounts.control.credentials.personal_tokens(caller.user.id).await?;
     let view = |token: PersonalToken| PersonalTokenView {
         id: token.id,
         name: token.name,
@@ -69,7 +70,7 @@ pub async fn create(
     let projects = check_projects(&accounts, &caller, request.project_ids.as_deref())?;
     let scope = Scope { level: level(request.scopes.as_deref())?, projects };
     let (created, token) =
-        accounts.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
+        accounts.control.credentials.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
     let response = NewPersonalToken {
         id: created.id,
         name: created.name,
@@ -99,7 +100,7 @@ pub async fn delete(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such token");
     let id = id.parse().map_err(|_| unknown())?;
-    if !accounts.control.delete_personal_token(&caller.actor(&accounts.clock), caller.user.id, id).await? {
+    if !accounts.control.credentials.delete_personal_token(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))
@@ -112,5 +113,3 @@ fn level(scopes: Option<&[String]>) -> Result<ScopeLevel, ApiError> {
     let levels = scopes.iter().map(|word| ScopeLevel::parse(word)).collect::<Option<Vec<_>>>();
     levels.and_then(|levels| levels.into_iter().max()).ok_or_else(wrong)
 }
-
-const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;

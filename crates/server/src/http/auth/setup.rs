@@ -11,7 +11,7 @@ use axum::extract::{FromRef, FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
-use super::rfc3339;
+use super::fields::rfc3339;
 use crate::app::AppState;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
@@ -44,9 +44,10 @@ impl FromRequestParts<AppState> for SetupAuth {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<SetupAuth, ApiError> {
         let accounts = Arc::<Accounts>::from_ref(state);
         let token = bearer(&parts.headers).filter(|token| token.starts_with("tws_")).ok_or(UNKNOWN)?;
-        let session = accounts.control.setup_session(token, accounts.clock.now_ns()).await?.ok_or(UNKNOWN)?;
-        let user = accounts.control.user(session.user_id).ok_or(UNKNOWN)?;
-        let membership = accounts.control.membership(user.id, session.organization_id);
+        let session =
+            accounts.control.credentials.setup_session(token, accounts.clock.now_ns()).await?.ok_or(UNKNOWN)?;
+        let user = accounts.control.people.user(session.user_id).ok_or(UNKNOWN)?;
+        let membership = accounts.control.people.membership(user.id, session.organization_id);
         let membership = membership.filter(|member| member.role.permits(Permission::Write)).ok_or(UNKNOWN)?;
         check_two_factor(&user, &membership.organization)?;
         Ok(SetupAuth { session, membership })
@@ -70,8 +71,11 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<NewSetupToken>), ApiError> {
     let membership = writable_membership(&accounts, &caller, request.organization_id)?;
     let organization_id = membership.organization.id;
-    let (session, token) =
-        accounts.control.begin_setup(&caller.actor(&accounts.clock), caller.user.id, organization_id).await?;
+    let (session, token) = accounts
+        .control
+        .credentials
+        .begin_setup(&caller.actor(&accounts.clock), caller.user.id, organization_id)
+        .await?;
     let (expires_at, backend_url) = (rfc3339(session.expires_ns), process.config.base_url());
     Ok((StatusCode::CREATED, Json(NewSetupToken { id: session.id, token, organization_id, backend_url, expires_at })))
 }
@@ -109,7 +113,7 @@ pub async fn plan(
     auth: SetupAuth,
     AnonymousBody(request): AnonymousBody<SetupPlanRequest>,
 ) -> Result<Json<SetupSessionView>, ApiError> {
-    let session = accounts.control.propose_setup(auth.session.id, &planned(&request)?).await?;
+    let session = accounts.control.credentials.propose_setup(auth.session.id, &planned(&request)?).await?;
     Ok(Json(session_view(&accounts, &process, &session, &auth.membership)))
 }
 
@@ -125,7 +129,7 @@ pub async fn drafts(
     State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SetupDraftView>>, ApiError> {
-    let drafts = accounts.control.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
+    let drafts = accounts.control.credentials.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
     let view = |draft: SetupSession| SetupDraftView {
         id: draft.id,
         organization_id: draft.organization_id,
@@ -156,7 +160,8 @@ pub async fn approve(
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
     let draft = draft(&accounts, &caller, &id).await?;
     let membership = writable_membership(&accounts, &caller, Some(draft.organization_id))?;
-    let created = accounts.control.approve_setup(&caller.actor(&accounts.clock), &draft, &planned(&request)?).await?;
+    let created =
+        accounts.control.credentials.approve_setup(&caller.actor(&accounts.clock), &draft, &planned(&request)?).await?;
     let views = created
         .iter()
         .map(|project| project_view(&accounts, &process, project, membership.role, &Via::Login))
@@ -179,12 +184,12 @@ pub async fn refuse(
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let draft = draft(&accounts, &caller, &id).await?;
-    accounts.control.refuse_setup(&caller.actor(&accounts.clock), &draft).await?;
+    accounts.control.credentials.refuse_setup(&caller.actor(&accounts.clock), &draft).await?;
     Ok(Json(StatusAnswer::of("refused")))
 }
 
 async fn draft(accounts: &Accounts, caller: &SignedIn, id: &str) -> Result<SetupSession, ApiError> {
-    let drafts = accounts.control.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
+    let drafts = accounts.control.credentials.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
     let draft = drafts.into_iter().find(|draft| draft.id.to_string() == id);
     draft.ok_or_else(|| ApiError::not_found("no such draft"))
 }
@@ -212,7 +217,7 @@ fn session_view(
     session: &SetupSession,
     membership: &Membership,
 ) -> SetupSessionView {
-    let created = session.projects.iter().filter_map(|number| accounts.control.project_by_number(*number));
+    let created = session.projects.iter().filter_map(|number| accounts.control.projects.project_by_number(*number));
     SetupSessionView {
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),

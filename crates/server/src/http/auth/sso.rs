@@ -56,7 +56,7 @@ pub async fn providers(
             .iter()
             .map(|provider| ProviderView { id: provider.id.to_owned(), name: provider.name.clone() })
             .collect(),
-        registration: password && !accounts.control.has_organizations(),
+        registration: password && !accounts.control.people.has_organizations(),
     })
 }
 
@@ -228,11 +228,11 @@ async fn finish(
         }
     };
     if let Some(session) = sign_in.session {
-        return step_up(accounts, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
+        return step_up(accounts, &from, &provider, &profile, session, proved_ns, sign_in.redirect).await;
     }
     let actor = from.actor(&accounts.clock, profile.email.as_deref().unwrap_or(&profile.subject));
     let (user, needs_setup) =
-        match accounts.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
+        match accounts.control.sign_in.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
             ProviderSignIn::In { user, needs_setup } => (user, needs_setup),
             ProviderSignIn::Unproved(user) => {
                 return require_account_proof(accounts, &user, provider, profile, sign_in.redirect).await;
@@ -243,8 +243,8 @@ async fn finish(
         };
     // The second step is skipped if the provider reports a multi-factor authentication.
     let needs_second_step = !profile.is_multi_factor
-        && accounts.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
-    let has = accounts.control.second_factors(user.id).await?;
+        && accounts.control.people.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
+    let has = accounts.control.sign_in.second_factors(user.id).await?;
     let pairs = if needs_second_step && has.any() {
         let second = second_step(accounts, &user, has).await?;
         vec![("mfaToken", second.mfa_token), ("methods", second.methods.join(","))]
@@ -272,18 +272,19 @@ async fn step_up(
     from: &ClientInfo,
     provider: &str,
     profile: &ProviderProfile,
-    (session, proved_ns): (i64, i64),
+    session: i64,
+    proved_ns: i64,
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let Some(user) = accounts.control.user_of_identity(provider, &profile.subject).await? else {
+    let Some(user) = accounts.control.sign_in.user_of_identity(provider, &profile.subject).await? else {
         return Ok(Err("oauth_other_person"));
     };
     let actor = Actor { user_id: Some(user.id), ..from.actor(&accounts.clock, &user.email) };
-    let held = accounts.control.session_of_login(&actor, session).await?;
+    let held = accounts.control.sign_in.session_of_login(&actor, session).await?;
     if !held.is_some_and(|held| held.user == user.id && held.session_epoch == user.session_epoch) {
         return Ok(Err("oauth_other_person"));
     }
-    accounts.control.prove_session(&actor, session, provider, proved_ns).await?;
+    accounts.control.sign_in.prove_session(&actor, session, provider, proved_ns).await?;
     Ok(Ok(redirect.unwrap_or_else(|| "/account".to_owned())))
 }
 
@@ -296,7 +297,7 @@ async fn require_account_proof(
     profile: ProviderProfile,
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let has = accounts.control.second_factors(user.id).await?;
+    let has = accounts.control.sign_in.second_factors(user.id).await?;
     let methods = available([
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
@@ -310,7 +311,7 @@ async fn require_account_proof(
     }
     let name = accounts.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
     let link = PendingLink { provider, profile };
-    let token = accounts.control.await_link_proof(user.id, &link, accounts.clock.now_ns()).await?;
+    let token = accounts.control.sign_in.await_link_proof(user.id, &link, accounts.clock.now_ns()).await?;
     let pairs = vec![("mfaToken", token), ("methods", methods.join(",")), ("link", name)];
     Ok(Ok(callback_page(pairs, redirect)))
 }
@@ -332,7 +333,7 @@ pub async fn finish_setup(
     LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
-    if accounts.control.has_organizations() {
+    if accounts.control.people.has_organizations() {
         return Err(ApiError::Conflict("an organization already exists; ask for an invitation"));
     }
     setup_code::check(&accounts, &process, request.setup_code.as_deref())?;
@@ -342,7 +343,8 @@ pub async fn finish_setup(
     let project = check_project_name(&request.project_name)?;
     let framework = check_framework(request.framework.as_deref())?;
     let actor = caller.actor(&accounts.clock);
-    let project = accounts.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
+    let project =
+        accounts.control.people.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) = (
         renew_session(&accounts, &caller, &caller.user).await?,
         bundle(&accounts, &process, &caller.user, &Via::Login),

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::{passkeys, rfc3339};
+use super::fields::rfc3339;
+use super::passkeys;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::account::{available, check_password_of};
@@ -38,17 +39,17 @@ pub async fn methods(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<StepUpWays>, ApiError> {
     let user = &caller.user;
-    let has = accounts.control.second_factors(user.id).await?;
+    let has = accounts.control.sign_in.second_factors(user.id).await?;
     let methods = available([
         ("password", !user.has_no_password && !process.config.sso.disable_password_login),
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
     ]);
     let mfa_token = match has.any() {
-        true => Some(accounts.control.await_second_factor(user.id, accounts.clock.now_ns()).await?),
+        true => Some(accounts.control.sign_in.await_second_factor(user.id, accounts.clock.now_ns()).await?),
         false => None,
     };
-    let providers = accounts.control.providers_of(user.id).await?;
+    let providers = accounts.control.sign_in.providers_of(user.id).await?;
     let providers = providers.into_iter().filter(|id| accounts.sso.provider(id).is_some()).collect();
     Ok(Json(StepUpWays { methods, mfa_token, providers }))
 }
@@ -83,7 +84,7 @@ pub async fn prove(
                 (None, Some(proof)) => SecondFactorResponse::Passkey(proof),
                 _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
             };
-            match accounts.control.verify_second_factor(&actor, token, response).await? {
+            match accounts.control.sign_in.verify_second_factor(&actor, token, response).await? {
                 SecondFactorOutcome::In { user, link: None } if user.id == caller.user.id => {}
                 SecondFactorOutcome::In { .. } | SecondFactorOutcome::No => return Err(wrong),
                 SecondFactorOutcome::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
@@ -93,7 +94,7 @@ pub async fn prove(
         _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
     };
     let session = caller.session.ok_or(wrong)?;
-    accounts.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
+    accounts.control.sign_in.prove_session(&actor, session.id, how, actor.at_ns).await?;
     let until_ns = actor.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
     Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
 }

@@ -24,6 +24,7 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
 use crate::http::openapi::{ErrorBody, TooMany};
 use tidewatch_accounts::{Exchange, Exchanged, Issued, Poll};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Logout, Token};
 
@@ -104,7 +105,7 @@ async fn exchange(
     };
     let access_token = accounts.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
     // A repeated response has less than the whole life of the token left.
-    let age = accounts.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
+    let age = accounts.clock.now_ns().saturating_sub(issued.at_ns).max(0) / SECOND_NS;
     Ok(TokenAnswer {
         access_token,
         refresh_token: issued.refresh_token,
@@ -118,7 +119,7 @@ async fn exchange(
 async fn device(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let code = required(&request.device_code)?;
     let actor = from.actor(&accounts.clock, "device");
-    match accounts.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
+    match accounts.control.credentials.poll_device(&actor, code, request.client_id.as_deref()).await? {
         Poll::Pending => Err(oauth_error("authorization_pending")),
         Poll::SlowDown => Err(ApiError::SlowDown),
         Poll::Denied => Err(oauth_error("access_denied")),
@@ -140,7 +141,7 @@ async fn refresh(
         return Err(oauth_error("invalid_target"));
     }
     let actor = from.actor(&accounts.clock, "client");
-    Ok(accounts.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
+    Ok(accounts.control.credentials.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
 }
 
 async fn code(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
@@ -152,7 +153,7 @@ async fn code(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> 
         code_challenge: &challenge(verifier).ok_or_else(|| oauth_error("invalid_request"))?,
         resource: request.resource.as_deref(),
     };
-    match accounts.control.exchange_code(&from.actor(&accounts.clock, "client"), &exchange).await? {
+    match accounts.control.credentials.exchange_code(&from.actor(&accounts.clock, "client"), &exchange).await? {
         Exchanged::Issued(issued) => Ok(issued),
         Exchanged::Invalid => Err(oauth_error("invalid_grant")),
         Exchanged::InvalidTarget => Err(oauth_error("invalid_target")),
@@ -183,7 +184,7 @@ pub async fn logout(
     request: Result<FormOrJson<LogoutRequest>, ApiError>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Ok(FormOrJson(LogoutRequest { refresh_token: Some(token) })) = request {
-        accounts.control.end_grant_of(&from.actor(&accounts.clock, "client"), &token).await?;
+        accounts.control.credentials.end_grant_of(&from.actor(&accounts.clock, "client"), &token).await?;
     }
     Ok(Json(StatusAnswer::of("ok")))
 }

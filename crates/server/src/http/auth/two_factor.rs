@@ -38,8 +38,8 @@ pub async fn get(
     State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<TwoFactorView>, ApiError> {
-    let has = accounts.control.second_factors(caller.user.id).await?;
-    let passkeys = accounts.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
+    let has = accounts.control.sign_in.second_factors(caller.user.id).await?;
+    let passkeys = accounts.control.sign_in.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
     Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys }))
 }
 
@@ -60,7 +60,7 @@ pub async fn begin(
 ) -> Result<Json<TotpSetup>, ApiError> {
     check_password_of(&accounts, &caller.user, request.password).await?;
     let codes = Codes::new(&caller.user.email).map_err(ApiError::internal)?;
-    if !accounts.control.begin_totp(&caller.actor(&accounts.clock), caller.user.id, &codes).await? {
+    if !accounts.control.sign_in.begin_totp(&caller.actor(&accounts.clock), caller.user.id, &codes).await? {
         return Err(ApiError::Conflict("two-factor authentication is on already"));
     }
     let uri = codes.uri().map_err(ApiError::internal)?;
@@ -87,7 +87,7 @@ pub async fn confirm(
     JsonBody(request): JsonBody<CodeRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let code = request.code.replace(' ', "");
-    let codes = accounts.control.confirm_totp(&caller.actor(&accounts.clock), &caller.user, &code).await?;
+    let codes = accounts.control.sign_in.confirm_totp(&caller.actor(&accounts.clock), &caller.user, &code).await?;
     let recovery_codes =
         codes.ok_or_else(|| ApiError::malformed("the code is wrong; is the clock of the device right?"))?;
     Ok(Json(RecoveryCodes { recovery_codes }))
@@ -109,7 +109,7 @@ pub async fn remove(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     check_password_of(&accounts, &caller.user, request.password).await?;
-    accounts.control.remove_totp(&caller.actor(&accounts.clock), caller.user.id).await?;
+    accounts.control.sign_in.remove_totp(&caller.actor(&accounts.clock), caller.user.id).await?;
     Ok(Json(StatusAnswer::of("disabled")))
 }
 
@@ -129,11 +129,11 @@ pub async fn recovery_codes(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     check_password_of(&accounts, &caller.user, request.password).await?;
-    if !accounts.control.second_factors(caller.user.id).await?.any() {
+    if !accounts.control.sign_in.second_factors(caller.user.id).await?.any() {
         return Err(ApiError::malformed("two-factor authentication is off"));
     }
     let recovery_codes =
-        accounts.control.replace_recovery_codes(&caller.actor(&accounts.clock), caller.user.id).await?;
+        accounts.control.sign_in.replace_recovery_codes(&caller.actor(&accounts.clock), caller.user.id).await?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
@@ -171,15 +171,18 @@ pub async fn login(
         }
     };
     let actor = from.actor(&accounts.clock, "login");
-    match accounts.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
+    match accounts.control.sign_in.verify_second_factor(&actor, &request.mfa_token, response).await? {
         SecondFactorOutcome::In { user, link: None } => {
             from.record_sign_in(&accounts, &user, "second factor").await?;
             let token = begin_proved_session(&accounts, &from, &user, actor.at_ns).await?;
             Ok(Json(login_answer(&accounts, &process, &user, token)))
         }
         SecondFactorOutcome::In { user, link: Some(PendingLink { provider, profile }) } => {
-            let entry =
-                accounts.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
+            let entry = accounts
+                .control
+                .sign_in
+                .sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id))
+                .await?;
             let ProviderSignIn::In { user, .. } = entry else {
                 return Err(ApiError::Unauthorized("the account is another by now; sign in again"));
             };
@@ -220,7 +223,12 @@ pub async fn mail_code(
         return Err(ApiError::not_found("this server sends no mail"));
     }
     let mail = |email: &str, code: &str| templates::link_code(&process.config.base_url(), email, code);
-    match accounts.control.mail_link_code(&from.actor(&accounts.clock, "login"), &request.mfa_token, mail).await? {
+    match accounts
+        .control
+        .sign_in
+        .mail_link_code(&from.actor(&accounts.clock, "login"), &request.mfa_token, mail)
+        .await?
+    {
         LinkMail::Sent => accounts.mailer.wake(),
         LinkMail::SentBefore => return Err(ApiError::Conflict("the code was sent; look into the mailbox")),
         LinkMail::Unknown => return Err(ApiError::Unauthorized("the sign-in took too long; begin again")),
@@ -231,8 +239,8 @@ pub async fn mail_code(
 
 /// Whether `password` belongs to the user whose sign-in waits with `token` for its second step.
 async fn is_password_of_waiting(accounts: &Accounts, token: &str, password: String) -> Result<bool, ApiError> {
-    let waiting = accounts.control.waiting_for_second_factor(token, accounts.clock.now_ns()).await?;
-    let Some(user) = waiting.and_then(|id| accounts.control.user(id)) else { return Ok(false) };
+    let waiting = accounts.control.sign_in.waiting_for_second_factor(token, accounts.clock.now_ns()).await?;
+    let Some(user) = waiting.and_then(|id| accounts.control.people.user(id)) else { return Ok(false) };
     match check_password_of(accounts, &user, password).await {
         Ok(()) => Ok(true),
         Err(ApiError::Forbidden(_)) => Ok(false),

@@ -10,23 +10,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
+use tidewatch_alerts::channels;
 use tidewatch_alerts::channels::delivery::config;
 use tidewatch_alerts::channels::delivery::message::Message;
 use tidewatch_alerts::channels::{
     AlertStatus, Channel, ESCALATION, Notification, SeriesPoint, Severity, mask_secrets, unmask_secrets,
 };
+use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
 /// Points of the chart of a test, one a minute.
 const TEST_POINTS: i64 = 30;
-const NS_PER_MINUTE: i64 = 60_000_000_000;
 
 /// Body of `POST /api/notification-channels`.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
@@ -124,7 +126,11 @@ pub struct ChannelTested {
 }
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(list, create)).routes(routes!(change, delete)).routes(routes!(test))
+    Api::new()
+        .routes(routes!(list, create))
+        .routes(routes!(types))
+        .routes(routes!(change, delete))
+        .routes(routes!(test))
 }
 
 /// The channels of a project, without their secrets.
@@ -136,9 +142,22 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = Channels), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Channels>, ApiError> {
-    let channels = app.alerts.channels.channels(access.project.number).await?;
+async fn list(State(alerting): State<Arc<Alerting>>, access: ProjectAccess) -> Result<Json<Channels>, ApiError> {
+    let channels = alerting.rooms.channels.channels(access.project.number).await?;
     Ok(Json(Channels { channels: channels.into_iter().map(row).collect() }))
+}
+
+/// The types of channels: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/notification-channels/types",
+    operation_id = "listChannelTypes",
+    tag = "notifications",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(channels::types::types())
 }
 
 /// Creates a channel.
@@ -152,16 +171,16 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
     responses((status = 201, description = "Created", body = ChannelRow), Failures)
 )]
 async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<ChannelRequest>,
 ) -> Result<(StatusCode, Json<ChannelRow>), ApiError> {
     let ChannelRequest { name, channel_type, config } = request;
     let name = checked_name(&name)?;
     let config = checked_config(&channel_type, &config, None)?;
-    let actor = access.actor(&app.process.clock);
-    let id = app.alerts.channels.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
-    Ok((StatusCode::CREATED, Json(row(app.alerts.channels.channel(access.project.number, id).await?))))
+    let actor = access.actor(&alerting.clock);
+    let id = alerting.rooms.channels.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
+    Ok((StatusCode::CREATED, Json(row(alerting.rooms.channels.channel(access.project.number, id).await?))))
 }
 
 /// Changes a channel. What waits for another attempt is sent at once.
@@ -175,12 +194,12 @@ async fn create(
     responses((status = 200, description = "Success", body = ChannelRow), Failures, NotFound)
 )]
 async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<ChannelChange>,
 ) -> Result<Json<ChannelRow>, ApiError> {
-    let before = channel(&app, &access.project, &id).await?;
+    let before = channel(&alerting, &access.project, &id).await?;
     let name = request.name.as_deref().map(checked_name).transpose()?.unwrap_or_else(|| before.name.clone());
     let channel_type = request.channel_type.unwrap_or_else(|| before.channel_type.clone());
     let stored = before.config.as_ref().filter(|_| channel_type == before.channel_type);
@@ -189,9 +208,9 @@ async fn change(
         (None, Some(stored)) => stored.clone(),
         (None, None) => return Err(ApiError::unprocessable("config is missing")),
     };
-    let actor = access.actor(&app.process.clock);
-    app.alerts.channels.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
-    Ok(Json(row(app.alerts.channels.channel(access.project.number, before.id).await?)))
+    let actor = access.actor(&alerting.clock);
+    alerting.rooms.channels.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
+    Ok(Json(row(alerting.rooms.channels.channel(access.project.number, before.id).await?)))
 }
 
 /// Deletes a channel, the rules that notify it, and what waits to be sent to it.
@@ -204,11 +223,11 @@ async fn change(
     responses((status = 200, description = "Success", body = ChannelDeleted), Failures, NotFound)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<ChannelDeleted>, ApiError> {
-    app.alerts.channels.delete_channel(&access.actor(&app.process.clock), &access.project, channel_id(&id)?).await?;
+    alerting.rooms.channels.delete_channel(&access.actor(&alerting.clock), &access.project, channel_id(&id)?).await?;
     Ok(Json(ChannelDeleted { deleted: true }))
 }
 
@@ -223,11 +242,12 @@ async fn delete(
     responses((status = 200, description = "Success", body = ChannelTested), Failures, NotFound)
 )]
 async fn test(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<ChannelTested>, ApiError> {
-    let channel = channel(&app, &access.project, &id).await?;
+    let channel = channel(&alerting, &access.project, &id).await?;
     if channel.channel_type == ESCALATION {
         return Err(ApiError::unprocessable(
             "an escalation policy is started by its alerts: test the channels it uses",
@@ -236,20 +256,20 @@ async fn test(
     let Some(config) = channel.config.clone() else {
         return Err(ApiError::unprocessable("the configuration was encrypted with another key: enter it again"));
     };
-    app.alerting.notifier.count_test(channel.id)?;
+    alerting.notifier.count_test(channel.id)?;
     let busy = |_| ApiError::Overloaded("too many channels are being tested; try again later");
-    let _permit = app.alerting.notifier.tests.try_acquire().map_err(busy)?;
-    let (sending, channel_type, name) = (app.clone(), channel.channel_type.clone(), channel.name.clone());
-    let id = format!("test_{}_{:x}", channel.id, app.process.clock.now_ns());
-    let notification = test_notification(&access.project, &channel, app.process.clock.now_ns());
+    let _permit = alerting.notifier.tests.try_acquire().map_err(busy)?;
+    let (notifier, mailer) = (alerting.notifier.clone(), accounts.mailer.clone());
+    let (channel_type, name) = (channel.channel_type.clone(), channel.name.clone());
+    let id = format!("test_{}_{:x}", channel.id, alerting.clock.now_ns());
+    let notification = test_notification(&access.project, &channel, alerting.clock.now_ns());
     let send = move || {
         let ended = Notification { status: AlertStatus::Resolved, ..notification.clone() };
         let follows = ["pagerduty", "opsgenie", "github"].contains(&channel_type.as_str());
         for one in [Some(notification), follows.then_some(ended)].into_iter().flatten() {
             let id = format!("{id}_{}", one.status.name());
-            let message = Message::of(&id, &[one], sending.alerting.notifier.base_url.as_deref());
-            let warning =
-                sending.alerting.notifier.send(&sending.accounts.mailer, (&channel_type, &config), &message, &[]);
+            let message = Message::of(&id, &[one], notifier.base_url.as_deref());
+            let warning = notifier.send(&mailer, (&channel_type, &config), &message, &[]);
             match warning {
                 Ok(warning) if warning.is_empty() => {}
                 Ok(warning) => return Err(warning),
@@ -260,7 +280,7 @@ async fn test(
     };
     let sent = tokio::task::spawn_blocking(send).await.map_err(ApiError::internal)?;
     let error = sent.err().unwrap_or_default();
-    app.alerts.channels.record_channel_test(channel.id, &error, app.process.clock.now_ns()).await?;
+    alerting.rooms.channels.record_channel_test(channel.id, &error, alerting.clock.now_ns()).await?;
     match error.as_str() {
         "" => Ok(Json(ChannelTested { success: true })),
         error => {
@@ -272,7 +292,7 @@ async fn test(
 
 fn test_notification(project: &Project, channel: &Channel, now_ns: i64) -> Notification {
     let point = |minute: i64| SeriesPoint {
-        at_ns: now_ns - (TEST_POINTS - minute) * NS_PER_MINUTE,
+        at_ns: now_ns - (TEST_POINTS - minute) * MINUTE_NS,
         value: if minute < TEST_POINTS - TEST_POINTS / 3 { 1.0 } else { (minute - TEST_POINTS / 2) as f64 },
     };
     Notification {
@@ -314,8 +334,8 @@ fn row(channel: Channel) -> ChannelRow {
     }
 }
 
-async fn channel(app: &App, project: &Project, id: &str) -> Result<Channel, ApiError> {
-    Ok(app.alerts.channels.channel(project.number, channel_id(id)?).await?)
+async fn channel(alerting: &Alerting, project: &Project, id: &str) -> Result<Channel, ApiError> {
+    Ok(alerting.rooms.channels.channel(project.number, channel_id(id)?).await?)
 }
 
 fn channel_id(id: &str) -> Result<i64, ApiError> {

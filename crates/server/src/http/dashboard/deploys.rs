@@ -42,7 +42,7 @@ async fn report(
     JsonBody(request): JsonBody<DeployReport>,
 ) -> Result<Json<DeployView>, ApiError> {
     // The answer holds the first sight of the version when its record was acknowledged.
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let actor = access.actor(&query.clock);
     Ok(Json(deploys::report(&query, &actor, &access.project, request).await?))
 }
@@ -66,7 +66,7 @@ async fn list(
     JsonBody(request): JsonBody<DeploysRequest>,
 ) -> Result<Json<Deploys>, ApiError> {
     // A version whose record was acknowledged is listed.
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     Ok(Json(deploys::list(&query, &access.project, &selected, request).await?))
 }
 
@@ -88,7 +88,7 @@ async fn version(
     access: ProjectAccess,
     JsonBody(request): JsonBody<VersionRequest>,
 ) -> Result<Json<VersionPage>, ApiError> {
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(versions::page(&executor, &access.project, request).await?))
 }

@@ -65,12 +65,12 @@ async fn refusals(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Refusals>, ApiError> {
     let (user, owned) = (caller.user.id, |membership: &Membership| membership.role == Role::Owner);
-    if !accounts.control.memberships(user).iter().any(owned) {
+    if !accounts.control.people.memberships(user).iter().any(owned) {
         return Err(ApiError::Forbidden("this is for owners"));
     }
-    let first = accounts.control.first_organization();
+    let first = accounts.control.people.first_organization();
     let sees_all =
-        first.and_then(|first| accounts.control.membership(user, first)).is_some_and(|member| owned(&member));
+        first.and_then(|first| accounts.control.people.membership(user, first)).is_some_and(|member| owned(&member));
     let found = ingest.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
     let view = |sender: UnknownSender| RefusalView {
         time: time::to_rfc3339(sender.at_ns),

@@ -84,7 +84,7 @@ async fn export_table(
         return Err(ApiError::unprocessable("to is before from"));
     }
     let projects = match query.all_projects.unwrap_or(false) {
-        true => Projects::new(access.readable_projects(&accounts.control)),
+        true => Projects::new(access.readable_projects(&accounts.control.projects)),
         false => Projects::one(&access.project),
     };
     let plan = export::plan(table, projects.numbers(), range);
@@ -198,7 +198,10 @@ impl ExportTransfer {
     fn is_allowed(&self) -> bool {
         let control = &self.accounts.control;
         self.projects.iter().all(|project| {
-            control.project_by_id(*project).is_some_and(|project| control.role_in(self.user, &project).is_some())
+            control
+                .projects
+                .project_by_id(*project)
+                .is_some_and(|project| control.people.role_in(self.user, &project).is_some())
         })
     }
 }

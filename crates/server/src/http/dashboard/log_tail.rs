@@ -13,8 +13,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use utoipa::IntoParams;
 
-use crate::app::App;
-use crate::contexts::{Accounts, Process};
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
@@ -64,7 +63,10 @@ pub struct TailQuery {
     )
 )]
 async fn tail(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: StreamAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TailQuery>, QueryRejection>,
@@ -78,15 +80,15 @@ async fn tail(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
     let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
-    let permit = app.process.live_tails.enter(access.access.user.id);
+    let permit = process.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
-    let tail = app.ingest.durable_store.live_logs().tail(project.number);
+    let tail = ingest.durable_store.live_logs().tail(project.number);
     let transfer = Transfer {
-        accounts: app.accounts.clone(),
-        process: app.process.clone(),
-        queries: app.query.clone(),
+        accounts: accounts.clone(),
+        process: process.clone(),
+        queries: context.clone(),
         access,
         query: live_query,
         answered: answered.clone(),

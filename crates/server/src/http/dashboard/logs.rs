@@ -54,7 +54,7 @@ async fn list(
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<Page<LogView>>, ApiError> {
     let projects = match request.all_projects {
-        true => Projects::new(access.readable_projects(&accounts.control)),
+        true => Projects::new(access.readable_projects(&accounts.control.projects)),
         false => Projects::one(&access.project),
     };
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);

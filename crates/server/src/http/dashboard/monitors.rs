@@ -6,21 +6,22 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use crate::alerts::monitors::probe::probe;
-use crate::app::App;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_alerts::fields::ConfigTypes;
 use tidewatch_alerts::monitors::overview::*;
-use tidewatch_alerts::monitors::rules::Rules;
 use tidewatch_alerts::monitors::views::*;
-use tidewatch_alerts::monitors::{manage, read};
+use tidewatch_alerts::monitors::{self, manage, read};
+use tidewatch_query::context::QueryContext;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list, create))
+        .routes(routes!(types))
         .routes(routes!(one, change, delete))
         .routes(routes!(run))
         .routes(routes!(replace_token))
@@ -39,8 +40,25 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = Checks), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Checks>, ApiError> {
-    Ok(Json(read::list(&app.query, &access.project, app.alerting.browser.problem().as_deref()).await?))
+async fn list(
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
+    access: ProjectAccess,
+) -> Result<Json<Checks>, ApiError> {
+    Ok(Json(read::list(&query, &access.project, alerting.prober.browser.problem().as_deref()).await?))
+}
+
+/// The types of monitors: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/synthetics/types",
+    operation_id = "listMonitorTypes",
+    tag = "monitors",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(monitors::types::types())
 }
 
 /// Creates a monitor. The answer has the token of a heartbeat, which is not shown again.
@@ -54,19 +72,20 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
     responses((status = 201, description = "Created", body = Check), Failures)
 )]
 async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<CheckRequest>,
 ) -> Result<(StatusCode, Json<Check>), ApiError> {
     let check = manage::create(
-        &app.query,
-        &access.actor(&app.process.clock),
+        &query,
+        &access.actor(&alerting.clock),
         &access.project,
         request,
-        !app.alerting.browser.is_off(),
+        !alerting.prober.browser.is_off(),
     )
     .await?;
-    let check = check.with_browser_problem(app.alerting.browser.problem().as_deref());
+    let check = check.with_browser_problem(alerting.prober.browser.problem().as_deref());
     Ok((StatusCode::CREATED, Json(check)))
 }
 
@@ -80,12 +99,13 @@ async fn create(
     responses((status = 200, description = "Success", body = Check), Failures, NotFound)
 )]
 async fn one(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
 ) -> Result<Json<Check>, ApiError> {
-    let check = read::one(&app.query, &access.project, monitor_id(&id)?).await?;
-    Ok(Json(check.with_browser_problem(app.alerting.browser.problem().as_deref())))
+    let check = read::one(&query, &access.project, monitor_id(&id)?).await?;
+    Ok(Json(check.with_browser_problem(alerting.prober.browser.problem().as_deref())))
 }
 
 /// Changes a monitor. One that is paused while it is down ends its alert.
@@ -99,15 +119,15 @@ async fn one(
     responses((status = 200, description = "Success", body = Check), Failures, NotFound)
 )]
 async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<CheckChange>,
 ) -> Result<Json<Check>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
-    let check =
-        manage::change(&app.query, &actor, &access.project, id, request, !app.alerting.browser.is_off()).await?;
-    Ok(Json(check.with_browser_problem(app.alerting.browser.problem().as_deref())))
+    let (id, actor) = (monitor_id(&id)?, access.actor(&alerting.clock));
+    let check = manage::change(&query, &actor, &access.project, id, request, !alerting.prober.browser.is_off()).await?;
+    Ok(Json(check.with_browser_problem(alerting.prober.browser.problem().as_deref())))
 }
 
 /// Deletes a monitor with its results.
@@ -120,12 +140,12 @@ async fn change(
     responses((status = 200, description = "Success", body = CheckDeleted), Failures, NotFound)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckDeleted>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
-    Ok(Json(manage::delete(&app.query, &actor, &access.project, id).await?))
+    let (id, actor) = (monitor_id(&id)?, access.actor(&query.clock));
+    Ok(Json(manage::delete(&query, &actor, &access.project, id).await?))
 }
 
 /// Checks now. The result of an enabled monitor counts like any other.
@@ -138,28 +158,28 @@ async fn delete(
     responses((status = 200, description = "Success", body = CheckResult), Failures, NotFound)
 )]
 async fn run(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckResult>, ApiError> {
-    let monitor = app.alerts.monitors.monitor(access.project.number, monitor_id(&id)?).await?;
+    let monitor = alerting.rooms.monitors.monitor(access.project.number, monitor_id(&id)?).await?;
     if monitor.chosen.period_seconds > 0 {
         return Err(ApiError::unprocessable("a heartbeat is reported, not checked"));
     }
-    let Ok(_permit) = app.alerting.monitor_runs.try_acquire() else {
+    let Ok(_permit) = alerting.monitor_runs.try_acquire() else {
         return Err(ApiError::Overloaded("too many checks run now; try again later"));
     };
     let is_browser = monitor.chosen.check_type == CheckType::Browser.name();
-    if is_browser && app.alerting.browser.is_off() {
+    if is_browser && alerting.prober.browser.is_off() {
         return Err(ApiError::unprocessable(manage::NO_BROWSER));
     }
-    let browser = if is_browser { app.alerting.browser.permit() } else { None };
+    let browser = if is_browser { alerting.prober.browser.permit() } else { None };
     if is_browser && browser.is_none() {
         return Err(ApiError::Overloaded("too many checks by a browser run now; try again later"));
     }
-    let result = probe(&app, &monitor).await;
+    let result = alerting.prober.probe(&monitor).await;
     drop(browser);
-    app.alerts.monitors.record_monitor_result(monitor.id, &result, None, &Rules).await?;
+    alerting.rooms.monitors.record_monitor_result(monitor.id, &result, None).await?;
     Ok(Json(CheckResult::of(result)))
 }
 
@@ -173,12 +193,12 @@ async fn run(
     responses((status = 200, description = "Success", body = Check), Failures, NotFound)
 )]
 async fn replace_token(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<Check>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
-    Ok(Json(manage::replace_token(&app.query, &actor, &access.project, id).await?))
+    let (id, actor) = (monitor_id(&id)?, access.actor(&query.clock));
+    Ok(Json(manage::replace_token(&query, &actor, &access.project, id).await?))
 }
 
 /// Results of a monitor, newest first.
@@ -192,12 +212,12 @@ async fn replace_token(
     responses((status = 200, description = "Success", body = CheckResults), Failures, NotFound)
 )]
 async fn results(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<CheckResultsRequest>,
 ) -> Result<Json<CheckResults>, ApiError> {
-    Ok(Json(read::results(&app.query, &access.project, monitor_id(&id)?, request).await?))
+    Ok(Json(read::results(&query, &access.project, monitor_id(&id)?, request).await?))
 }
 
 /// Durations, availability and changes of the state of a monitor over time.
@@ -211,12 +231,12 @@ async fn results(
     responses((status = 200, description = "Success", body = CheckSeries), Failures, NotFound)
 )]
 async fn series(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<CheckSeriesRequest>,
 ) -> Result<Json<CheckSeries>, ApiError> {
-    Ok(Json(read::series(&app.query, &access.project, monitor_id(&id)?, request).await?))
+    Ok(Json(read::series(&query, &access.project, monitor_id(&id)?, request).await?))
 }
 
 /// Monitors with their latest durations and 90 days of availability.
@@ -230,11 +250,12 @@ async fn series(
     responses((status = 200, description = "Success", body = CheckOverview), Failures)
 )]
 async fn overview(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<CheckOverviewRequest>,
 ) -> Result<Json<CheckOverview>, ApiError> {
-    Ok(Json(read::overview(&app.query, &access.project, request, app.alerting.browser.problem().as_deref()).await?))
+    Ok(Json(read::overview(&query, &access.project, request, alerting.prober.browser.problem().as_deref()).await?))
 }
 
 /// Number of monitors that are down.
@@ -246,8 +267,11 @@ async fn overview(
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = OpenCount), Failures)
 )]
-async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<OpenCount>, ApiError> {
-    Ok(Json(read::open_count(&app.query, &access.project).await?))
+async fn open_count(
+    State(query): State<Arc<QueryContext>>,
+    access: ProjectAccess,
+) -> Result<Json<OpenCount>, ApiError> {
+    Ok(Json(read::open_count(&query, &access.project).await?))
 }
 
 fn monitor_id(id: &str) -> Result<i64, ApiError> {

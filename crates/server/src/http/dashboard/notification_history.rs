@@ -6,15 +6,16 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_alerts::channels::{AlertStatus, NotificationFilter, Severity, StoredNotification};
 use tidewatch_alerts::rules::views::*;
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_query::page::Paging;
-use tidewatch_query::time::{self, DAY};
+use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
@@ -32,7 +33,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Page<NotificationRow>), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<NotificationHistoryRequest>,
 ) -> Result<Json<Page<NotificationRow>>, ApiError> {
@@ -54,7 +55,7 @@ async fn list(
     };
     let window = paging.window();
     let (offset, limit) = (window.offset as i64, window.limit as i64);
-    let (found, total) = app.alerts.channels.notifications(access.project.number, &filter, offset, limit).await?;
+    let (found, total) = alerting.rooms.channels.notifications(access.project.number, &filter, offset, limit).await?;
     Ok(Json(paging.page(found.into_iter().map(row).collect(), total)))
 }
 
@@ -67,9 +68,12 @@ async fn list(
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = OpenAlerts), Failures)
 )]
-async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<OpenAlerts>, ApiError> {
-    let from_ns = app.process.clock.now_ns().saturating_sub(DAY);
-    Ok(Json(OpenAlerts { count: app.alerts.channels.open_alerts(access.project.number, from_ns).await? }))
+async fn open_count(
+    State(alerting): State<Arc<Alerting>>,
+    access: ProjectAccess,
+) -> Result<Json<OpenAlerts>, ApiError> {
+    let from_ns = alerting.clock.now_ns().saturating_sub(DAY_NS);
+    Ok(Json(OpenAlerts { count: alerting.rooms.channels.open_alerts(access.project.number, from_ns).await? }))
 }
 
 fn row(stored: StoredNotification) -> NotificationRow {

@@ -7,29 +7,33 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use crate::app::App;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
 use tidewatch_alerts::channels::Severity;
+use tidewatch_alerts::fields::ConfigTypes;
+use tidewatch_alerts::rules;
 use tidewatch_alerts::rules::config::RuleConfig;
 use tidewatch_alerts::rules::evaluation::preview;
 use tidewatch_alerts::rules::views::*;
 use tidewatch_alerts::rules::{NewRule, NotificationRule, RuleStateKind};
 use tidewatch_domain::rules::framework::Framework;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::{rule_windows, time};
+use tidewatch_query::{time, time_windows};
 
 /// The only type of rule of projects whose programs run on the devices of users. WIRE 7.
 const FRONT_END_TYPE: &str = "new_error";
-const NANOSECONDS_PER_MINUTE: i64 = 60_000_000_000;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list, create))
+        .routes(routes!(types))
         .routes(routes!(change, delete))
         .routes(routes!(toggle))
         .routes(routes!(snooze))
@@ -45,9 +49,9 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = RuleList), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<RuleList>, ApiError> {
-    let rules = app.alerts.rules.notification_rules(access.project.number).await?;
-    let states = app.alerts.rules.rule_states(access.project.number).await?;
+async fn list(State(alerting): State<Arc<Alerting>>, access: ProjectAccess) -> Result<Json<RuleList>, ApiError> {
+    let rules = alerting.rooms.rules.notification_rules(access.project.number).await?;
+    let states = alerting.rooms.rules.rule_states(access.project.number).await?;
     let view = |rule: NotificationRule| {
         let id = rule.id;
         let of_rule = || states.iter().filter(move |((rule, _), _)| *rule == id).map(|(_, state)| state);
@@ -56,10 +60,23 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
         RuleView {
             firing: firing as u64,
             last_fired_at: last_fired_ns.map(time::to_rfc3339),
-            ..view_of(rule, app.process.clock.now_ns())
+            ..view_of(rule, alerting.clock.now_ns())
         }
     };
     Ok(Json(RuleList { rules: rules.into_iter().map(view).collect() }))
+}
+
+/// The types of rules: words, fields, bounds and defaults. They are the same for every project.
+#[utoipa::path(
+    get,
+    path = "/api/notification-rules/types",
+    operation_id = "listNotificationRuleTypes",
+    tag = "alerts",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = ConfigTypes), Failures)
+)]
+async fn types(_: ProjectAccess) -> Json<ConfigTypes> {
+    Json(rules::types::types())
 }
 
 /// Creates a rule.
@@ -73,15 +90,16 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
     responses((status = 201, description = "Created", body = RuleView), Failures)
 )]
 async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<RuleRequest>,
 ) -> Result<(StatusCode, Json<RuleView>), ApiError> {
     let rule = checked(&access.project, request)?;
-    let known = known_issues(&app, &access.project, &rule.rule_type).await?;
+    let known = known_issues(&query, &access.project, &rule.rule_type).await?;
     let stored =
-        app.alerts.rules.create_rule(&access.actor(&app.process.clock), &access.project, &rule, &known).await?;
-    Ok((StatusCode::CREATED, Json(view_of(stored, app.process.clock.now_ns()))))
+        alerting.rooms.rules.create_rule(&access.actor(&alerting.clock), &access.project, &rule, &known).await?;
+    Ok((StatusCode::CREATED, Json(view_of(stored, alerting.clock.now_ns()))))
 }
 
 /// Replaces a rule. Alerts of another type or configuration end.
@@ -95,23 +113,24 @@ async fn create(
     responses((status = 200, description = "Success", body = RuleView), Failures, NotFound)
 )]
 async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<RuleRequest>,
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
     let rule = checked(&access.project, request)?;
-    let before = app.alerts.rules.notification_rules(access.project.number).await?;
+    let before = alerting.rooms.rules.notification_rules(access.project.number).await?;
     // One that was of this type knows its Issues.
     let was_of_type = before.iter().any(|one| one.id == id && one.is_enabled && one.rule_type == rule.rule_type);
     let known = match was_of_type {
         true => Vec::new(),
-        false => known_issues(&app, &access.project, &rule.rule_type).await?,
+        false => known_issues(&query, &access.project, &rule.rule_type).await?,
     };
     let stored =
-        app.alerts.rules.change_rule(&access.actor(&app.process.clock), &access.project, id, &rule, &known).await?;
-    Ok(Json(view_of(stored, app.process.clock.now_ns())))
+        alerting.rooms.rules.change_rule(&access.actor(&alerting.clock), &access.project, id, &rule, &known).await?;
+    Ok(Json(view_of(stored, alerting.clock.now_ns())))
 }
 
 /// Deletes a rule. Its alerts end.
@@ -124,11 +143,11 @@ async fn change(
     responses((status = 200, description = "Success", body = RuleDeleted), Failures, NotFound)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<RuleDeleted>, ApiError> {
-    app.alerts.rules.delete_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?).await?;
+    alerting.rooms.rules.delete_rule(&access.actor(&alerting.clock), &access.project, rule_id(&id)?).await?;
     Ok(Json(RuleDeleted { deleted: true }))
 }
 
@@ -142,20 +161,21 @@ async fn delete(
     responses((status = 200, description = "Success", body = RuleView), Failures, NotFound)
 )]
 async fn toggle(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
-    let rules = app.alerts.rules.notification_rules(access.project.number).await?;
+    let rules = alerting.rooms.rules.notification_rules(access.project.number).await?;
     let rule = rules.into_iter().find(|rule| rule.id == id).ok_or_else(no_rule)?;
     let known = match rule.is_enabled {
         true => Vec::new(),
-        false => known_issues(&app, &access.project, &rule.rule_type).await?,
+        false => known_issues(&query, &access.project, &rule.rule_type).await?,
     };
-    let actor = access.actor(&app.process.clock);
-    let stored = app.alerts.rules.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
-    Ok(Json(view_of(stored, app.process.clock.now_ns())))
+    let actor = access.actor(&alerting.clock);
+    let stored = alerting.rooms.rules.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
+    Ok(Json(view_of(stored, alerting.clock.now_ns())))
 }
 
 /// Lets a rule fire nothing for some minutes.
@@ -169,17 +189,17 @@ async fn toggle(
     responses((status = 200, description = "Success", body = RuleView), Failures, NotFound)
 )]
 async fn snooze(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SnoozeRequest>,
 ) -> Result<Json<RuleView>, ApiError> {
     let minutes = request.duration_minutes;
     check_minutes("durationMinutes", minutes)?;
-    let now = app.process.clock.now_ns();
-    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(NANOSECONDS_PER_MINUTE)) };
+    let now = alerting.clock.now_ns();
+    let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(MINUTE_NS)) };
     let stored =
-        app.alerts.rules.snooze_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?, until).await?;
+        alerting.rooms.rules.snooze_rule(&access.actor(&alerting.clock), &access.project, rule_id(&id)?, until).await?;
     Ok(Json(view_of(stored, now)))
 }
 
@@ -194,13 +214,13 @@ async fn snooze(
     responses((status = 200, description = "Success", body = RulePreview), Failures)
 )]
 async fn preview_rule(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<RulePreviewRequest>,
 ) -> Result<Json<RulePreview>, ApiError> {
     let config = checked_config(&access.project, &request.rule_type, &request.config)?;
     check_minutes("cooldownMinutes", request.cooldown_minutes)?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     let project = access.project.clone();
     Ok(Json(preview::preview(executor, project, &config, request.cooldown_minutes).await?))
 }
@@ -243,12 +263,12 @@ fn check_minutes(key: &str, minutes: i64) -> Result<(), ApiError> {
 }
 
 /// The Issues that are not new to a rule that starts now; none for other types.
-async fn known_issues(app: &App, project: &Project, rule_type: &str) -> Result<Vec<u64>, ApiError> {
+async fn known_issues(query: &Arc<QueryContext>, project: &Project, rule_type: &str) -> Result<Vec<u64>, ApiError> {
     if rule_type != FRONT_END_TYPE {
         return Ok(Vec::new());
     }
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(rule_windows::known_issues(&executor, project.number).await?)
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
+    Ok(time_windows::known_issues(&executor, project.number).await?)
 }
 
 fn view_of(rule: NotificationRule, now_ns: i64) -> RuleView {

@@ -65,7 +65,7 @@ async fn changes(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ChangesRequest>,
 ) -> Result<Json<Changes>, ApiError> {
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }
@@ -88,7 +88,7 @@ async fn answers(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AnswersRequest>,
 ) -> Result<Json<Answers>, ApiError> {
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
 }

@@ -65,7 +65,7 @@ async fn map(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceMapRequest>,
 ) -> Result<Json<ServiceMap>, ApiError> {
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::map(&executor, &access.project, request).await?))
 }
@@ -88,7 +88,7 @@ async fn detail(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceDetailRequest>,
 ) -> Result<Json<ServiceDetail>, ApiError> {
-    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    ingest.pipeline.first_versions.store(&accounts.control.projects).await?;
     let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::detail(&executor, &access.project, request).await?))
 }

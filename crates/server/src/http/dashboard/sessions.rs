@@ -17,7 +17,7 @@ use crate::http::gate::auth::{Admin, ProjectAccess, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::directory::Project;
+use tidewatch_accounts::Project;
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
@@ -171,7 +171,7 @@ async fn delete(
     }
     let found = sessions::of_user(&executor(&context), &access.project, &user_id).await?;
     let deleted = found.sessions.len() as u64;
-    accounts.control.audit_sessions_removal(&access.actor(&context.clock), &access.project, deleted).await?;
+    accounts.control.audit_log.record_sessions_removal(&access.actor(&context.clock), &access.project, deleted).await?;
     let project = access.project.number;
     let work = tokio::task::spawn_blocking(move || remove(&context, &ingest, project, &found, &user_id));
     work.await.map_err(QueryError::internal)?.map_err(QueryError::from)?;

@@ -100,7 +100,11 @@ async fn remove(
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
     let answer = files::remove(&ingest, &access.project, key.clone()).await?;
     if answer.removed {
-        accounts.control.audit_symbols_removal(&access.actor(&accounts.clock), &access.project, &key).await?;
+        accounts
+            .control
+            .audit_log
+            .record_symbols_removal(&access.actor(&accounts.clock), &access.project, &key)
+            .await?;
     }
     Ok(Json(answer))
 }

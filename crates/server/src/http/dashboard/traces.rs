@@ -113,7 +113,7 @@ async fn distributed(
 ) -> Result<Json<DistributedTrace>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let projects = access.readable_projects(&accounts.control);
+    let projects = access.readable_projects(&accounts.control.projects);
     let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(distributed::read(&executor, projects, trace_id, recorded_at).await?))
 }
@@ -137,7 +137,7 @@ async fn columns(
     JsonBody(request): JsonBody<TraceColumnsRequest>,
 ) -> Result<Json<TraceColumns>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
-    let projects = access.readable_projects(&accounts.control);
+    let projects = access.readable_projects(&accounts.control.projects);
     let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(trace_columns::read(&executor, projects, trace_id, request).await?))
 }

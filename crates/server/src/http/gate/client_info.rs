@@ -14,6 +14,7 @@ use crate::app::AppState;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::{Actor, User};
+use tidewatch_domain::units::SECOND_NS;
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::redact::plain;
@@ -58,7 +59,7 @@ impl ClientInfo {
     /// Whether the user has signed in from this browser before, according to its device cookie.
     pub async fn is_known_to(&self, user: i64, accounts: &Accounts) -> Result<bool, ApiError> {
         match &self.device {
-            Some(cookie) => Ok(accounts.control.is_known_device(user, cookie, accounts.clock.now_ns()).await?),
+            Some(cookie) => Ok(accounts.control.sign_in.is_known_device(user, cookie, accounts.clock.now_ns()).await?),
             None => Ok(false),
         }
     }
@@ -67,12 +68,16 @@ impl ClientInfo {
     pub async fn record_sign_in(&self, accounts: &Accounts, user: &User, how: &str) -> Result<(), ApiError> {
         let has_cookies = self.page == Page::Own || self.device.is_some();
         let is_known = if has_cookies { Some(self.is_known_to(user.id, accounts).await?) } else { None };
-        Ok(accounts.control.record_sign_in(&self.actor(&accounts.clock, &user.email), user, how, is_known).await?)
+        Ok(accounts
+            .control
+            .sign_in
+            .record_sign_in(&self.actor(&accounts.clock, &user.email), user, how, is_known)
+            .await?)
     }
 
     /// Sets the session cookie with the response.
     pub fn keep_cookie(&self, value: &str, expires_ns: i64, now_ns: i64) {
-        self.cookies.set(Cookie::Session, value, expires_ns.saturating_sub(now_ns) / 1_000_000_000);
+        self.cookies.set(Cookie::Session, value, expires_ns.saturating_sub(now_ns) / SECOND_NS);
     }
 }
 

@@ -106,7 +106,7 @@ async fn export(
     let body = UnreadBody::new(body);
     let project = otlp::project_of(accounts, &head.headers);
     let result = match &project {
-        Some(project) => accept(query, ingest, process, signal, project, &head, body.body()).await,
+        Some(project) => receive(query, ingest, process, signal, project, &head, body.body()).await,
         None => {
             let error = ExportError::Unauthorized("missing or wrong project token");
             Err(Refused::new(RejectReason::BadToken, error))
@@ -127,7 +127,7 @@ async fn export(
     }
 }
 
-async fn accept(
+async fn receive(
     query: &Arc<QueryContext>,
     ingest: &Ingest,
     process: &Process,
@@ -139,7 +139,7 @@ async fn accept(
     otlp::admit(query, ingest, process, project, &head.headers).await?;
     let compression = check_call(head)?;
     let (body, body_permit) =
-        otlp::read(ingest, process, signal.into(), project.number, &head.headers, (body, frame::PREFIX_BYTES)).await?;
+        otlp::read(ingest, process, signal.into(), project.number, &head.headers, body, frame::PREFIX_BYTES).await?;
     let Frame { is_compressed, message } = frame::only(body).map_err(|error| Refused::malformed(error.to_string()))?;
     let coding = match (is_compressed, compression) {
         (false, _) => Coding::Identity,

@@ -12,7 +12,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::RequestKind;
 
 use super::cors;
-use super::otlp::{accept, count_refused, project_of};
+use super::otlp::{count_refused, project_of, receive};
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::error::ExportError;
@@ -31,7 +31,7 @@ pub async fn store(
 ) -> Response {
     let (head, body) = request.into_parts();
     let response = match project_of(accounts, &head.headers) {
-        Some(project) => match accept(query, ingest, process, kind, Some(encoding), &project, (head, body)).await {
+        Some(project) => match receive(query, ingest, process, kind, Some(encoding), &project, (head, body)).await {
             Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
             Err(refused) => {
                 ingest.refused(project.number, kind, &refused);

@@ -136,7 +136,7 @@ async fn export_response(
         count_refused(&accounts, &ingest, &process, kind, &head, None, &refused);
         return response::failure(encoding, &refused.error.clone().into());
     };
-    match accept(&query, &ingest, &process, kind, content_type, &project, (head, body)).await {
+    match receive(&query, &ingest, &process, kind, content_type, &project, (head, body)).await {
         Ok(rejections) => {
             let partial = PartialSuccess::of(&rejections, kind);
             response::success(kind, encoding, partial.as_ref())
@@ -149,7 +149,7 @@ async fn export_response(
 }
 
 /// Checks, reads and stores a request. `content_type`: `None` if it is not one of this kind of request.
-pub async fn accept(
+pub async fn receive(
     query: &Arc<QueryContext>,
     ingest: &Ingest,
     process: &Process,
@@ -164,7 +164,7 @@ pub async fn accept(
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(&head.headers).map_err(|name| unsupported(coding::unknown(&name)))?;
     let attributes = attributes(process, project, kind, &head)?;
-    let (body, body_permit) = read(ingest, process, kind, project.number, &head.headers, (body, 0)).await?;
+    let (body, body_permit) = read(ingest, process, kind, project.number, &head.headers, body, 0).await?;
     store(ingest, Export { project, kind, encoding, coding, attributes, body, body_permit }).await
 }
 
@@ -192,7 +192,8 @@ pub async fn read(
     kind: RequestKind,
     project: u32,
     headers: &HeaderMap,
-    (body, prefix_bytes): (Body, usize),
+    body: Body,
+    prefix_bytes: usize,
 ) -> Result<(Bytes, BodyPermit), Refused> {
     let limits = match kind {
         RequestKind::Report | RequestKind::Profile => process.config.report(),
@@ -251,7 +252,7 @@ fn slow_error(slow_response: SlowResponse) -> ExportError {
 
 /// The project of the request's token. `None` without a valid token.
 pub fn project_of(accounts: &Accounts, headers: &HeaderMap) -> Option<Arc<Project>> {
-    accounts.control.project_by_token(bearer(headers)?, accounts.clock.now_ns())
+    accounts.control.credentials.project_by_token(bearer(headers)?, accounts.clock.now_ns())
 }
 
 /// Counts a refused export. One without a project is recorded with details that identify its sender.
@@ -269,7 +270,7 @@ pub fn count_refused(
         return;
     }
     let at_ns = ingest.pipeline.clock.now_ns();
-    let is_upload_token = |token: &str| accounts.control.project_by_upload_token(token, at_ns).is_some();
+    let is_upload_token = |token: &str| accounts.control.credentials.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(&head.headers, is_upload_token);
     let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, process);
     let (path, reason) = (head.uri.path().to_owned(), refused.reason);

@@ -8,14 +8,13 @@ use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::people::id;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting, Process};
 use crate::error::ApiError;
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::User;
-use tidewatch_alerts::oncall::engine::Rules;
 use tidewatch_alerts::oncall::page_views::*;
 use tidewatch_alerts::oncall::{ContactMethod, NewContactMethod, UserRule, contact, mails};
 use tidewatch_limits as limits;
@@ -31,10 +30,10 @@ const NO_METHOD: &str = "no such contact method";
     tag = "on-call",
     responses((status = 200, description = "Success", body = ContactMethods), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<ContactMethods>, ApiError> {
-    let methods = app.alerts.oncall.contact_methods(caller.user.id).await?;
+pub async fn list(State(alerting): State<Arc<Alerting>>, caller: SignedIn) -> Result<Json<ContactMethods>, ApiError> {
+    let methods = alerting.rooms.oncall.contact_methods(caller.user.id).await?;
     let methods = methods.iter().map(|method| view(caller.user.id, method)).collect();
-    Ok(Json(ContactMethods { methods, sms_enabled: app.alerting.notifier.sends_sms() }))
+    Ok(Json(ContactMethods { methods, sms_enabled: alerting.notifier.sends_sms() }))
 }
 
 /// Adds a contact method, and sends a code to it. Pages use it once the code is entered.
@@ -47,16 +46,18 @@ pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<
     responses((status = 201, description = "Created", body = ContactMethodView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<ContactMethodRequest>,
 ) -> Result<(StatusCode, Json<ContactMethodView>), ApiError> {
-    let new = checked(&app, &caller.user, &request.method_type, &request.config.unwrap_or_default())?;
-    let id = app.alerts.oncall.add_contact_method(&caller.actor(&app.process.clock), &new).await?;
+    let new = checked(&alerting, &caller.user, &request.method_type, &request.config.unwrap_or_default())?;
+    let id = alerting.rooms.oncall.add_contact_method(&caller.actor(&alerting.clock), &new).await?;
     if !new.is_verified {
-        send_code(&app, &caller, id).await?;
+        send_code(&alerting, &accounts, &process, &caller, id).await?;
     }
-    Ok((StatusCode::CREATED, Json(view(caller.user.id, &own(&app, &caller, id).await?))))
+    Ok((StatusCode::CREATED, Json(view(caller.user.id, &own(&alerting, &caller, id).await?))))
 }
 
 /// Changes a contact method. With another target it must be verified again.
@@ -70,25 +71,28 @@ pub async fn create(
     responses((status = 200, description = "Success", body = ContactMethodView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
     JsonBody(request): JsonBody<ContactMethodRequest>,
 ) -> Result<Json<ContactMethodView>, ApiError> {
-    let old = own(&app, &caller, id(&method, NO_METHOD)?).await?;
+    let old = own(&alerting, &caller, id(&method, NO_METHOD)?).await?;
     let kind = if request.method_type.is_empty() { old.method_type.clone() } else { request.method_type };
     let new = match &request.config {
-        Some(config) => Some(checked(&app, &caller.user, &kind, &contact::unmasked(config, &old.config))?),
-        None if kind != old.method_type => Some(checked(&app, &caller.user, &kind, &Value::Null)?),
+        Some(config) => Some(checked(&alerting, &caller.user, &kind, &contact::unmasked(config, &old.config))?),
+        None if kind != old.method_type => Some(checked(&alerting, &caller.user, &kind, &Value::Null)?),
         None => None,
     };
-    app.alerts
+    alerting
+        .rooms
         .oncall
-        .change_contact_method(&caller.actor(&app.process.clock), old.id, new.as_ref(), request.enabled)
+        .change_contact_method(&caller.actor(&alerting.clock), old.id, new.as_ref(), request.enabled)
         .await?;
-    let stored = own(&app, &caller, old.id).await?;
+    let stored = own(&alerting, &caller, old.id).await?;
     if old.is_verified && !stored.is_verified {
-        send_code(&app, &caller, old.id).await?;
+        send_code(&alerting, &accounts, &process, &caller, old.id).await?;
     }
     Ok(Json(view(caller.user.id, &stored)))
 }
@@ -103,11 +107,11 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
 ) -> Result<Json<Done>, ApiError> {
-    app.alerts.oncall.delete_contact_method(&caller.actor(&app.process.clock), id(&method, NO_METHOD)?).await?;
+    alerting.rooms.oncall.delete_contact_method(&caller.actor(&alerting.clock), id(&method, NO_METHOD)?).await?;
     Ok(Json(Done { message: "the contact method was deleted".to_owned() }))
 }
 
@@ -122,13 +126,13 @@ pub async fn delete(
     responses((status = 200, description = "Verified", body = ContactVerified), Failures, NotFound)
 )]
 pub async fn verify(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
     JsonBody(request): JsonBody<ContactCode>,
 ) -> Result<Json<ContactVerified>, ApiError> {
     let method = id(&method, NO_METHOD)?;
-    app.alerts.oncall.verify_contact_method(&caller.actor(&app.process.clock), method, &request.code).await?;
+    alerting.rooms.oncall.verify_contact_method(&caller.actor(&alerting.clock), method, &request.code).await?;
     Ok(Json(ContactVerified { verified: true }))
 }
 
@@ -142,11 +146,13 @@ pub async fn verify(
     responses((status = 200, description = "Sent", body = Done), (status = 429, description = "Too many messages"), Failures, NotFound)
 )]
 pub async fn resend(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
 ) -> Result<Json<Done>, ApiError> {
-    send_code(&app, &caller, id(&method, NO_METHOD)?).await?;
+    send_code(&alerting, &accounts, &process, &caller, id(&method, NO_METHOD)?).await?;
     Ok(Json(Done { message: "the code was sent".to_owned() }))
 }
 
@@ -160,11 +166,11 @@ pub async fn resend(
     responses((status = 200, description = "Queued", body = ContactTested), (status = 429, description = "Too many messages"), Failures, NotFound)
 )]
 pub async fn test(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
 ) -> Result<Json<ContactTested>, ApiError> {
-    app.alerts.oncall.test_contact_method(&caller.actor(&app.process.clock), &Rules, id(&method, NO_METHOD)?).await?;
+    alerting.rooms.oncall.test_contact_method(&caller.actor(&alerting.clock), id(&method, NO_METHOD)?).await?;
     Ok(Json(ContactTested { success: true }))
 }
 
@@ -176,8 +182,8 @@ pub async fn test(
     tag = "on-call",
     responses((status = 200, description = "Success", body = UserRules), Failures)
 )]
-pub async fn rules(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<UserRules>, ApiError> {
-    let (high, low) = app.alerts.oncall.user_rules(caller.user.id).await?;
+pub async fn rules(State(alerting): State<Arc<Alerting>>, caller: SignedIn) -> Result<Json<UserRules>, ApiError> {
+    let (high, low) = alerting.rooms.oncall.user_rules(caller.user.id).await?;
     let view = |rules: Vec<UserRule>| {
         let view = |rule: UserRule| UserRuleView { contact_method_id: rule.method, delay_minutes: rule.delay_minutes };
         rules.into_iter().map(view).collect()
@@ -195,12 +201,12 @@ pub async fn rules(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json
     responses((status = 200, description = "Success", body = UserRules), Failures)
 )]
 pub async fn set_rules(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<UserRules>,
 ) -> Result<Json<UserRules>, ApiError> {
     let (high, low) = (chain(&request.high)?, chain(&request.low)?);
-    app.alerts.oncall.set_user_rules(&caller.actor(&app.process.clock), &high, &low).await?;
+    alerting.rooms.oncall.set_user_rules(&caller.actor(&alerting.clock), &high, &low).await?;
     Ok(Json(request))
 }
 
@@ -216,26 +222,32 @@ fn chain(steps: &[UserRuleView]) -> Result<Vec<UserRule>, ApiError> {
     Ok(steps.iter().map(rule).collect())
 }
 
-fn checked(app: &App, user: &User, kind: &str, config: &Value) -> Result<NewContactMethod, ApiError> {
+fn checked(alerting: &Alerting, user: &User, kind: &str, config: &Value) -> Result<NewContactMethod, ApiError> {
     let is_email =
         |address: &str| address.len() <= limits::EMAIL_BYTES_MAX && address.parse::<lettre::Address>().is_ok();
-    let checked = contact::check(kind, config, is_email, &user.email, app.alerting.notifier.sends_sms());
+    let checked = contact::check(kind, config, is_email, &user.email, alerting.notifier.sends_sms());
     let checked = checked.map_err(ApiError::unprocessable)?;
     let is_own = kind == "email" && checked.config["address"] == *user.email;
     let is_verified = is_own && user.is_email_verified;
     Ok(NewContactMethod { method_type: checked.kind, config: checked.config, summary: checked.summary, is_verified })
 }
 
-async fn send_code<N>(app: &App, caller: &SignedIn<N>, method: i64) -> Result<(), ApiError> {
-    let base_url = app.process.config.base_url();
+async fn send_code<N>(
+    alerting: &Alerting,
+    accounts: &Accounts,
+    process: &Process,
+    caller: &SignedIn<N>,
+    method: i64,
+) -> Result<(), ApiError> {
+    let base_url = process.config.base_url();
     let mail = move |address: &str, code: &str| mails::contact_code(&base_url, address, code);
-    app.alerts.oncall.send_contact_code(&caller.actor(&app.process.clock), &Rules, method, &mail).await?;
-    app.accounts.mailer.wake();
+    alerting.rooms.oncall.send_contact_code(&caller.actor(&alerting.clock), method, &mail).await?;
+    accounts.mailer.wake();
     Ok(())
 }
 
-async fn own<N>(app: &App, caller: &SignedIn<N>, method: i64) -> Result<ContactMethod, ApiError> {
-    let methods = app.alerts.oncall.contact_methods(caller.user.id).await?;
+async fn own<N>(alerting: &Alerting, caller: &SignedIn<N>, method: i64) -> Result<ContactMethod, ApiError> {
+    let methods = alerting.rooms.oncall.contact_methods(caller.user.id).await?;
     methods.into_iter().find(|one| one.id == method).ok_or_else(|| ApiError::not_found(NO_METHOD))
 }
 

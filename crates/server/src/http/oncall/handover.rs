@@ -10,13 +10,13 @@ use utoipa::IntoParams;
 
 use super::people::People;
 use super::views;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read};
 use crate::http::openapi::{Failures, NotFound};
+use tidewatch_alerts::oncall::OncallPage;
 use tidewatch_alerts::oncall::page_views::{Handover, PageView};
 use tidewatch_alerts::oncall::policy::{PolicyDefinition, StepTarget, TargetKind};
-use tidewatch_alerts::oncall::{OncallPage, engine};
 use tidewatch_limits as limits;
 
 /// The schedule of a handover.
@@ -38,25 +38,26 @@ pub struct HandoverQuery {
     responses((status = 200, description = "Success", body = Handover), Failures, NotFound)
 )]
 pub async fn handover(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     query: Result<Query<HandoverQuery>, QueryRejection>,
 ) -> Result<Json<Handover>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
+    let (organization, now_ns) = (access.organization.id, alerting.clock.now_ns());
     let since_ns = now_ns.saturating_sub(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
-    let stored = app.alerts.oncall.oncall_schedule(organization, query.schedule_id, since_ns).await?;
-    let people = People::of(&app, organization).await?;
-    let shift = engine::schedule(&stored).and_then(|schedule| schedule.last_ended(now_ns));
+    let stored = alerting.rooms.oncall.oncall_schedule(organization, query.schedule_id, since_ns).await?;
+    let people = People::of(&accounts, organization).await?;
+    let shift = stored.schedule().and_then(|schedule| schedule.last_ended(now_ns));
     let pages = match shift {
-        Some(shift) => app.alerts.oncall.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
+        Some(shift) => alerting.rooms.oncall.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
         None => Vec::new(),
     };
-    let readable = app.accounts.control.projects_of(access.user.id);
+    let readable = accounts.control.projects.projects_of(access.user.id);
     let is_readable = |page: &OncallPage| readable.iter().any(|(project, _)| project.number == page.project);
     let reaches = StepTarget { kind: TargetKind::Schedule, id: stored.id };
     let pages = pages.iter().filter(|page| is_readable(page) && has_target(page, reaches));
-    let pages: Vec<PageView> = pages.map(|page| views::page(&app, &people, page)).collect();
+    let pages: Vec<PageView> = pages.map(|page| views::page(&accounts, &people, page)).collect();
     let count = |status: &str| pages.iter().filter(|page| page.status == status).count();
     Ok(Json(Handover {
         schedule_id: stored.id,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::people::{People, description, id, name};
 use super::views;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::{ApiError, conflict_with};
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess, Write, require};
@@ -19,10 +19,10 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Permission;
 use tidewatch_alerts::channels::Severity;
-use tidewatch_alerts::oncall::engine::Rules;
 use tidewatch_alerts::oncall::page_views::*;
 use tidewatch_alerts::oncall::{NewPage, PageFilter};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::issues::triage;
 use tidewatch_query::time::to_rfc3339;
@@ -42,7 +42,8 @@ const NO_PAGE: &str = "no such page";
     responses((status = 200, description = "Success", body = Page<PageView>), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<PagesRequest>,
 ) -> Result<Json<Page<PageView>>, ApiError> {
@@ -55,12 +56,12 @@ pub async fn list(
         return Err(ApiError::malformed(format!("page is at least 1, and pageSize 1 to {most}")));
     }
     let filter = PageFilter { status: &request.status, limit, offset: (page - 1).saturating_mul(limit) };
-    let (total, pages) = app.alerts.oncall.oncall_pages(access.project.number, filter).await?;
-    let people = People::of(&app, access.project.organization_id).await?;
+    let (total, pages) = alerting.rooms.oncall.oncall_pages(access.project.number, filter).await?;
+    let people = People::of(&accounts, access.project.organization_id).await?;
     let total = total.unsigned_abs();
     let (page, page_size) = (page.unsigned_abs(), limit.unsigned_abs());
     let pagination = PageInfo { page, page_size, total, total_pages: total.div_ceil(page_size) };
-    Ok(Json(Page { data: pages.iter().map(|one| views::page(&app, &people, one)).collect(), pagination }))
+    Ok(Json(Page { data: pages.iter().map(|one| views::page(&accounts, &people, one)).collect(), pagination }))
 }
 
 /// Opens a page: somebody is reached, as if a rule had fired.
@@ -74,7 +75,8 @@ pub async fn list(
     responses((status = 201, description = "Opened", body = PageView), Failures, NotFound)
 )]
 pub async fn open(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<OpenPageRequest>,
 ) -> Result<(StatusCode, Json<PageView>), ApiError> {
@@ -86,11 +88,11 @@ pub async fn open(
         body: description("body", &request.body)?,
         severity,
     };
-    let opened = app.alerts.oncall.open_page(&access.actor(&app.process.clock), &Rules, &access.project, &new).await?;
-    app.alerting.oncall.notify_one();
-    let page = app.alerts.oncall.oncall_page(access.project.number, opened).await?;
-    let people = People::of(&app, access.project.organization_id).await?;
-    Ok((StatusCode::CREATED, Json(views::page(&app, &people, &page))))
+    let opened = alerting.rooms.oncall.open_page(&access.actor(&alerting.clock), &access.project, &new).await?;
+    alerting.oncall_wake.notify_one();
+    let page = alerting.rooms.oncall.oncall_page(access.project.number, opened).await?;
+    let people = People::of(&accounts, access.project.organization_id).await?;
+    Ok((StatusCode::CREATED, Json(views::page(&accounts, &people, &page))))
 }
 
 /// The number of unresolved pages that were opened for Issues.
@@ -104,12 +106,12 @@ pub async fn open(
     responses((status = 200, description = "Success", body = PageCount), Failures)
 )]
 pub async fn for_issues(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<IssueHashes>,
 ) -> Result<Json<PageCount>, ApiError> {
     bounded(request.hashes.len())?;
-    Ok(Json(PageCount { count: app.alerts.oncall.pages_of_issues(access.project.number, &request.hashes).await? }))
+    Ok(Json(PageCount { count: alerting.rooms.oncall.pages_of_issues(access.project.number, &request.hashes).await? }))
 }
 
 /// Acknowledges those of the pages that are open.
@@ -123,13 +125,13 @@ pub async fn for_issues(
     responses((status = 200, description = "Success", body = BulkAcknowledged), Failures)
 )]
 pub async fn bulk_acknowledge(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<PageIds>,
 ) -> Result<Json<BulkAcknowledged>, ApiError> {
     bounded(request.ids.len())?;
     let done =
-        app.alerts.oncall.acknowledge_pages(&access.actor(&app.process.clock), &access.project, &request.ids).await?;
+        alerting.rooms.oncall.acknowledge_pages(&access.actor(&alerting.clock), &access.project, &request.ids).await?;
     Ok(Json(BulkAcknowledged { acknowledged: done.len() }))
 }
 
@@ -144,7 +146,8 @@ pub async fn bulk_acknowledge(
     responses((status = 200, description = "Success", body = BulkResolved), Failures)
 )]
 pub async fn bulk_resolve(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<PageIds>,
 ) -> Result<Json<BulkResolved>, ApiError> {
@@ -153,8 +156,9 @@ pub async fn bulk_resolve(
         require(access.role, Permission::Write)?;
     }
     let done =
-        app.alerts.oncall.resolve_pages(&access.actor(&app.process.clock), &access.project, &request.ids).await?;
-    let archived_issues = if request.archive_issues { archive(&app, &access, &request.ids).await? } else { 0 };
+        alerting.rooms.oncall.resolve_pages(&access.actor(&alerting.clock), &access.project, &request.ids).await?;
+    let archived_issues =
+        if request.archive_issues { archive(&alerting, &query, &access, &request.ids).await? } else { 0 };
     Ok(Json(BulkResolved { resolved: done.len(), archived_issues }))
 }
 
@@ -167,9 +171,12 @@ pub async fn bulk_resolve(
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = PageCount), Failures)
 )]
-pub async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<PageCount>, ApiError> {
+pub async fn open_count(
+    State(alerting): State<Arc<Alerting>>,
+    access: ProjectAccess,
+) -> Result<Json<PageCount>, ApiError> {
     let filter = PageFilter { status: "open", limit: 0, offset: 0 };
-    let (count, _) = app.alerts.oncall.oncall_pages(access.project.number, filter).await?;
+    let (count, _) = alerting.rooms.oncall.oncall_pages(access.project.number, filter).await?;
     Ok(Json(PageCount { count }))
 }
 
@@ -183,13 +190,14 @@ pub async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> R
     responses((status = 200, description = "Success", body = PageDetail), Failures, NotFound)
 )]
 pub async fn get(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess,
     Path(page): Path<String>,
 ) -> Result<Json<PageDetail>, ApiError> {
-    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
-    let people = People::of(&app, access.project.organization_id).await?;
-    let deliveries = app.alerts.oncall.oncall_deliveries(page.id).await?;
+    let page = alerting.rooms.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
+    let people = People::of(&accounts, access.project.organization_id).await?;
+    let deliveries = alerting.rooms.oncall.oncall_deliveries(page.id).await?;
     let notifications = deliveries.into_iter().map(|one| PageNotification {
         id: one.id,
         level: one.step,
@@ -202,7 +210,7 @@ pub async fn get(
         created_at: to_rfc3339(one.created_ns),
         sent_at: one.sent_ns.map(to_rfc3339),
     });
-    let (page, notifications) = (views::page(&app, &people, &page), notifications.collect());
+    let (page, notifications) = (views::page(&accounts, &people, &page), notifications.collect());
     Ok(Json(PageDetail { page, notifications, users: people.names() }))
 }
 
@@ -216,14 +224,15 @@ pub async fn get(
     responses((status = 200, description = "Acknowledged", body = Done), (status = 409, description = "It is not open"), Failures, NotFound)
 )]
 pub async fn acknowledge(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: ProjectAccess<ChangeOwn>,
     Path(page): Path<String>,
 ) -> Result<Response, ApiError> {
-    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?.id;
-    let done = app.alerts.oncall.acknowledge_pages(&access.actor(&app.process.clock), &access.project, &[page]).await?;
+    let page = alerting.rooms.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?.id;
+    let done =
+        alerting.rooms.oncall.acknowledge_pages(&access.actor(&alerting.clock), &access.project, &[page]).await?;
     if done.is_empty() {
-        return conflict(&app, &access, page, "the page is not open").await;
+        return conflict(&alerting, &access, page, "the page is not open").await;
     }
     Ok(Json(Done { message: "the page was acknowledged".to_owned() }).into_response())
 }
@@ -239,37 +248,48 @@ pub async fn acknowledge(
     responses((status = 200, description = "Resolved", body = PageResolved), (status = 409, description = "It is resolved"), Failures, NotFound)
 )]
 pub async fn resolve(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<ChangeOwn>,
     Path(page): Path<String>,
     JsonBody(request): JsonBody<PageResolveRequest>,
 ) -> Result<Response, ApiError> {
-    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
+    let page = alerting.rooms.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
     if request.archive_issue {
         require(access.role, Permission::Write)?;
         if page.issue_hash().is_none() {
             return Err(ApiError::unprocessable("the page was not opened for an Issue"));
         }
     }
-    let done = app.alerts.oncall.resolve_pages(&access.actor(&app.process.clock), &access.project, &[page.id]).await?;
+    let done = alerting.rooms.oncall.resolve_pages(&access.actor(&alerting.clock), &access.project, &[page.id]).await?;
     if done.is_empty() {
-        return conflict(&app, &access, page.id, "the page is resolved already").await;
+        return conflict(&alerting, &access, page.id, "the page is resolved already").await;
     }
-    let archived_issue = request.archive_issue && archive(&app, &access, &[page.id]).await? > 0;
+    let archived_issue = request.archive_issue && archive(&alerting, &query, &access, &[page.id]).await? > 0;
     Ok(Json(PageResolved { message: "the page was resolved".to_owned(), archived_issue }).into_response())
 }
 
 /// 409 with the status of the page.
-async fn conflict(app: &App, access: &ProjectAccess<ChangeOwn>, page: i64, error: &str) -> Result<Response, ApiError> {
-    let page = app.alerts.oncall.oncall_page(access.project.number, page).await?;
+async fn conflict(
+    alerting: &Alerting,
+    access: &ProjectAccess<ChangeOwn>,
+    page: i64,
+    error: &str,
+) -> Result<Response, ApiError> {
+    let page = alerting.rooms.oncall.oncall_page(access.project.number, page).await?;
     Ok(conflict_with(json!({ "error": error, "status": page.status })))
 }
 
 /// Archives the Issues of pages of the project. Returns their number.
-async fn archive(app: &Arc<App>, access: &ProjectAccess<ChangeOwn>, ids: &[i64]) -> Result<usize, ApiError> {
+async fn archive(
+    alerting: &Alerting,
+    query: &Arc<QueryContext>,
+    access: &ProjectAccess<ChangeOwn>,
+    ids: &[i64],
+) -> Result<usize, ApiError> {
     let mut hashes = Vec::new();
     for id in ids {
-        match app.alerts.oncall.oncall_page(access.project.number, *id).await {
+        match alerting.rooms.oncall.oncall_page(access.project.number, *id).await {
             Ok(page) => hashes.extend(page.issue_hash().map(str::to_owned)),
             Err(tidewatch_accounts::ControlError::Missing(_)) => {}
             Err(error) => return Err(error.into()),
@@ -281,8 +301,8 @@ async fn archive(app: &Arc<App>, access: &ProjectAccess<ChangeOwn>, ids: &[i64])
         return Ok(0);
     }
     let count = hashes.len();
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    triage::archive(&executor, &access.actor(&app.process.clock), &access.project, HashesRequest { hashes }).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
+    triage::archive(&executor, &access.actor(&alerting.clock), &access.project, HashesRequest { hashes }).await?;
     Ok(count)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use tidewatch_accounts::Member;
 use tidewatch_alerts::oncall::views::OncallPerson;
@@ -14,8 +14,8 @@ use tidewatch_runtime::redact::is_hidden;
 pub struct People(BTreeMap<i64, Member>);
 
 impl People {
-    pub async fn of(app: &App, organization: i64) -> Result<People, ApiError> {
-        let members = app.accounts.control.members(organization).await?;
+    pub async fn of(accounts: &Accounts, organization: i64) -> Result<People, ApiError> {
+        let members = accounts.control.people.members(organization).await?;
         Ok(People(members.into_iter().map(|member| (member.user_id, member)).collect()))
     }
 

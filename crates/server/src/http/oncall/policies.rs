@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use super::people::{id, name};
 use super::views;
-use crate::app::App;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ProjectAccess, Read};
@@ -29,8 +29,11 @@ const NO_POLICY: &str = "no such escalation policy";
     params(("id" = i64, Path)),
     responses((status = 200, description = "Success", body = Policies), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<Policies>, ApiError> {
-    Ok(Json(all(&app, access.organization.id).await?))
+pub async fn list(
+    State(alerting): State<Arc<Alerting>>,
+    access: OrganizationAccess<Read>,
+) -> Result<Json<Policies>, ApiError> {
+    Ok(Json(all(&alerting, access.organization.id).await?))
 }
 
 /// The escalation policies of the organization of a project.
@@ -42,8 +45,11 @@ pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>)
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = Policies), Failures)
 )]
-pub async fn of_project(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Policies>, ApiError> {
-    Ok(Json(all(&app, access.project.organization_id).await?))
+pub async fn of_project(
+    State(alerting): State<Arc<Alerting>>,
+    access: ProjectAccess,
+) -> Result<Json<Policies>, ApiError> {
+    Ok(Json(all(&alerting, access.project.organization_id).await?))
 }
 
 /// Creates an escalation policy.
@@ -57,17 +63,17 @@ pub async fn of_project(State(app): State<Arc<App>>, access: ProjectAccess) -> R
     responses((status = 201, description = "Created", body = PolicyView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     JsonBody(request): JsonBody<PolicyRequest>,
 ) -> Result<(StatusCode, Json<PolicyView>), ApiError> {
     let organization = access.organization.id;
-    let id = app
-        .alerts
+    let id = alerting
+        .rooms
         .oncall
-        .save_oncall_policy(&access.actor(&app.process.clock), organization, None, &checked(request)?)
+        .save_oncall_policy(&access.actor(&alerting.clock), organization, None, &checked(request)?)
         .await?;
-    Ok((StatusCode::CREATED, Json(view(&app, organization, id).await?)))
+    Ok((StatusCode::CREATED, Json(view(&alerting, organization, id).await?)))
 }
 
 /// Changes an escalation policy. Pages that are open follow the policy as it was when they were opened.
@@ -81,17 +87,18 @@ pub async fn create(
     responses((status = 200, description = "Success", body = PolicyView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, policy)): Path<(String, String)>,
     JsonBody(request): JsonBody<PolicyRequest>,
 ) -> Result<Json<PolicyView>, ApiError> {
     let (organization, policy) = (access.organization.id, id(&policy, NO_POLICY)?);
-    app.alerts
+    alerting
+        .rooms
         .oncall
-        .save_oncall_policy(&access.actor(&app.process.clock), organization, Some(policy), &checked(request)?)
+        .save_oncall_policy(&access.actor(&alerting.clock), organization, Some(policy), &checked(request)?)
         .await?;
-    Ok(Json(view(&app, organization, policy).await?))
+    Ok(Json(view(&alerting, organization, policy).await?))
 }
 
 /// Deletes an escalation policy. Not possible while a channel opens its pages.
@@ -104,22 +111,22 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, policy)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let policy = id(&policy, NO_POLICY)?;
-    app.alerts.oncall.delete_oncall_policy(&access.actor(&app.process.clock), access.organization.id, policy).await?;
+    alerting.rooms.oncall.delete_oncall_policy(&access.actor(&alerting.clock), access.organization.id, policy).await?;
     Ok(Json(Done { message: "the escalation policy was deleted".to_owned() }))
 }
 
-async fn all(app: &App, organization: i64) -> Result<Policies, ApiError> {
-    let policies = app.alerts.oncall.oncall_policies(organization).await?;
+async fn all(alerting: &Alerting, organization: i64) -> Result<Policies, ApiError> {
+    let policies = alerting.rooms.oncall.oncall_policies(organization).await?;
     Ok(Policies { policies: policies.into_iter().map(|one| views::policy(organization, one)).collect() })
 }
 
-async fn view(app: &App, organization: i64, policy: i64) -> Result<PolicyView, ApiError> {
-    let found = all(app, organization).await?.policies.into_iter().find(|one| one.id == policy);
+async fn view(alerting: &Alerting, organization: i64, policy: i64) -> Result<PolicyView, ApiError> {
+    let found = all(alerting, organization).await?.policies.into_iter().find(|one| one.id == policy);
     found.ok_or_else(|| ApiError::not_found(NO_POLICY))
 }
 

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 
 use super::people::{People, description, id, instant, name};
 use super::views;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ChangeOwn, OrganizationAccess, Read};
@@ -22,7 +22,7 @@ use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::Permission;
 use tidewatch_alerts::oncall::schedule::{Schedule, ScheduleDefinition};
 use tidewatch_alerts::oncall::views::*;
-use tidewatch_alerts::oncall::{NewOverride, NewSchedule, OncallSchedule, engine};
+use tidewatch_alerts::oncall::{NewOverride, NewSchedule, OncallSchedule};
 use tidewatch_limits as limits;
 
 const NO_SCHEDULE: &str = "no such schedule";
@@ -36,9 +36,12 @@ const NO_SCHEDULE: &str = "no such schedule";
     params(("id" = i64, Path)),
     responses((status = 200, description = "Success", body = Schedules), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<Schedules>, ApiError> {
+pub async fn list(
+    State(alerting): State<Arc<Alerting>>,
+    access: OrganizationAccess<Read>,
+) -> Result<Json<Schedules>, ApiError> {
     let organization = access.organization.id;
-    let schedules = app.alerts.oncall.oncall_schedules(organization, app.process.clock.now_ns()).await?;
+    let schedules = alerting.rooms.oncall.oncall_schedules(organization, alerting.clock.now_ns()).await?;
     Ok(Json(Schedules { schedules: schedules.iter().map(|one| views::schedule(organization, one)).collect() }))
 }
 
@@ -53,17 +56,17 @@ pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>)
     responses((status = 201, description = "Created", body = ScheduleView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     JsonBody(request): JsonBody<ScheduleRequest>,
 ) -> Result<(StatusCode, Json<ScheduleView>), ApiError> {
     let organization = access.organization.id;
-    let id = app
-        .alerts
+    let id = alerting
+        .rooms
         .oncall
-        .save_oncall_schedule(&access.actor(&app.process.clock), organization, None, &checked(request)?)
+        .save_oncall_schedule(&access.actor(&alerting.clock), organization, None, &checked(request)?)
         .await?;
-    let stored = app.alerts.oncall.oncall_schedule(organization, id, app.process.clock.now_ns()).await?;
+    let stored = alerting.rooms.oncall.oncall_schedule(organization, id, alerting.clock.now_ns()).await?;
     Ok((StatusCode::CREATED, Json(views::schedule(organization, &stored))))
 }
 
@@ -78,14 +81,14 @@ pub async fn create(
     responses((status = 200, description = "Success", body = Timeline), Failures)
 )]
 pub async fn preview(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     JsonBody(request): JsonBody<SchedulePreviewRequest>,
 ) -> Result<Json<Timeline>, ApiError> {
     let (from_ns, to_ns) = range(Some(&request.from), Some(&request.to))?;
     let definition = definition(request.definition)?;
     let schedule = Schedule::new(&request.timezone, &definition, Vec::new()).map_err(ApiError::unprocessable)?;
-    timeline_of(&app, access.organization.id, &schedule, &definition, (from_ns, to_ns)).await
+    timeline_of(&accounts, access.organization.id, &schedule, &definition, from_ns, to_ns).await
 }
 
 /// A schedule and the overrides that have not ended.
@@ -98,11 +101,11 @@ pub async fn preview(
     responses((status = 200, description = "Success", body = ScheduleDetail), Failures, NotFound)
 )]
 pub async fn get(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Read>,
     Path((_organization, schedule)): Path<(String, String)>,
 ) -> Result<Json<ScheduleDetail>, ApiError> {
-    let stored = stored(&app, &access, &schedule, app.process.clock.now_ns()).await?;
+    let stored = stored(&alerting, &access, &schedule, alerting.clock.now_ns()).await?;
     let overrides = stored.overrides.iter().map(views::oncall_override).collect();
     Ok(Json(ScheduleDetail { schedule: views::schedule(access.organization.id, &stored), overrides }))
 }
@@ -118,18 +121,19 @@ pub async fn get(
     responses((status = 200, description = "Success", body = ScheduleView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, schedule)): Path<(String, String)>,
     JsonBody(request): JsonBody<ScheduleRequest>,
 ) -> Result<Json<ScheduleView>, ApiError> {
     let (organization, schedule) = (access.organization.id, id(&schedule, NO_SCHEDULE)?);
     let new = checked(request)?;
-    app.alerts
+    alerting
+        .rooms
         .oncall
-        .save_oncall_schedule(&access.actor(&app.process.clock), organization, Some(schedule), &new)
+        .save_oncall_schedule(&access.actor(&alerting.clock), organization, Some(schedule), &new)
         .await?;
-    let stored = app.alerts.oncall.oncall_schedule(organization, schedule, app.process.clock.now_ns()).await?;
+    let stored = alerting.rooms.oncall.oncall_schedule(organization, schedule, alerting.clock.now_ns()).await?;
     Ok(Json(views::schedule(organization, &stored)))
 }
 
@@ -143,14 +147,15 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, schedule)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let schedule = id(&schedule, NO_SCHEDULE)?;
-    app.alerts
+    alerting
+        .rooms
         .oncall
-        .delete_oncall_schedule(&access.actor(&app.process.clock), access.organization.id, schedule)
+        .delete_oncall_schedule(&access.actor(&alerting.clock), access.organization.id, schedule)
         .await?;
     Ok(Json(Done { message: "the schedule was deleted".to_owned() }))
 }
@@ -175,17 +180,18 @@ pub struct TimelineQuery {
     responses((status = 200, description = "Success", body = Timeline), Failures, NotFound)
 )]
 pub async fn timeline(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     Path((_organization, schedule)): Path<(String, String)>,
     query: Result<Query<TimelineQuery>, QueryRejection>,
 ) -> Result<Json<Timeline>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (from_ns, to_ns) = range(query.from.as_deref(), query.to.as_deref())?;
-    let stored = stored(&app, &access, &schedule, from_ns).await?;
+    let stored = stored(&alerting, &access, &schedule, from_ns).await?;
     let definition: ScheduleDefinition = serde_json::from_str(&stored.definition).map_err(ApiError::internal)?;
-    let schedule = engine::schedule(&stored).ok_or_else(|| ApiError::internal("a schedule cannot be read"))?;
-    timeline_of(&app, access.organization.id, &schedule, &definition, (from_ns, to_ns)).await
+    let schedule = stored.schedule().ok_or_else(|| ApiError::internal("a schedule cannot be read"))?;
+    timeline_of(&accounts, access.organization.id, &schedule, &definition, from_ns, to_ns).await
 }
 
 /// Puts somebody on call instead of those of the layers. Every member may.
@@ -199,7 +205,7 @@ pub async fn timeline(
     responses((status = 201, description = "Created", body = OverrideView), Failures, NotFound)
 )]
 pub async fn add_override(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<ChangeOwn>,
     Path((_organization, schedule)): Path<(String, String)>,
     JsonBody(request): JsonBody<OverrideRequest>,
@@ -213,10 +219,10 @@ pub async fn add_override(
     if end_ns.saturating_sub(start_ns) > limits::ONCALL_OVERRIDE_MAX.as_nanos() as i64 {
         return Err(ApiError::unprocessable("an override lasts at most 30 days"));
     }
-    let (actor, organization) = (access.actor(&app.process.clock), access.organization.id);
+    let (actor, organization) = (access.actor(&alerting.clock), access.organization.id);
     let new = NewOverride { user: request.user_id, start_ns, end_ns };
-    let created = app.alerts.oncall.add_oncall_override(&actor, organization, schedule, new).await?;
-    let stored = app.alerts.oncall.oncall_schedule(organization, schedule, i64::MIN).await?;
+    let created = alerting.rooms.oncall.add_oncall_override(&actor, organization, schedule, new).await?;
+    let stored = alerting.rooms.oncall.oncall_schedule(organization, schedule, i64::MIN).await?;
     let found = stored.overrides.iter().find(|one| one.id == created).map(views::oncall_override);
     Ok((StatusCode::CREATED, Json(found.ok_or_else(|| ApiError::not_found("no such override"))?)))
 }
@@ -231,26 +237,27 @@ pub async fn add_override(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete_override(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<ChangeOwn>,
-    Path((_organization, schedule, one)): Path<(String, String, String)>,
+    Path((_organization, schedule, replaced)): Path<(String, String, String)>,
 ) -> Result<Json<Done>, ApiError> {
-    let ids = (id(&schedule, NO_SCHEDULE)?, id(&one, "no such override")?);
+    let (schedule, replaced) = (id(&schedule, NO_SCHEDULE)?, id(&replaced, "no such override")?);
     let is_admin = access.role.permits(Permission::Admin);
-    app.alerts
+    alerting
+        .rooms
         .oncall
-        .delete_oncall_override(&access.actor(&app.process.clock), access.organization.id, ids, is_admin)
+        .delete_oncall_override(&access.actor(&alerting.clock), access.organization.id, schedule, replaced, is_admin)
         .await?;
     Ok(Json(Done { message: "the override was deleted".to_owned() }))
 }
 
 async fn stored(
-    app: &App,
+    alerting: &Alerting,
     access: &OrganizationAccess<Read>,
     schedule: &str,
     since_ns: i64,
 ) -> Result<OncallSchedule, ApiError> {
-    Ok(app.alerts.oncall.oncall_schedule(access.organization.id, id(schedule, NO_SCHEDULE)?, since_ns).await?)
+    Ok(alerting.rooms.oncall.oncall_schedule(access.organization.id, id(schedule, NO_SCHEDULE)?, since_ns).await?)
 }
 
 fn range(from: Option<&str>, to: Option<&str>) -> Result<(i64, i64), ApiError> {
@@ -288,13 +295,14 @@ fn checked(request: ScheduleRequest) -> Result<NewSchedule, ApiError> {
 }
 
 async fn timeline_of(
-    app: &App,
+    accounts: &Accounts,
     organization: i64,
     schedule: &Schedule,
     definition: &ScheduleDefinition,
-    (from_ns, to_ns): (i64, i64),
+    from_ns: i64,
+    to_ns: i64,
 ) -> Result<Json<Timeline>, ApiError> {
-    let people = People::of(app, organization).await?;
+    let people = People::of(accounts, organization).await?;
     let view = |shifts: Vec<_>| shifts.into_iter().map(views::shift).collect::<Vec<ShiftView>>();
     let layers: Vec<LayerTimeline> = definition
         .layers

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::people::{People, description, id, name};
 use super::views;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
@@ -30,11 +30,15 @@ const NO_TEAM: &str = "no such team";
     params(("id" = i64, Path)),
     responses((status = 200, description = "Success", body = Teams), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<Teams>, ApiError> {
+pub async fn list(
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    access: OrganizationAccess<Read>,
+) -> Result<Json<Teams>, ApiError> {
     let organization = access.organization.id;
-    let people = People::of(&app, organization).await?;
-    let teams = app.alerts.oncall.oncall_teams(organization).await?;
-    let teams = teams.into_iter().map(|team| views::team(&app, organization, &people, team)).collect();
+    let people = People::of(&accounts, organization).await?;
+    let teams = alerting.rooms.oncall.oncall_teams(organization).await?;
+    let teams = teams.into_iter().map(|team| views::team(&accounts, organization, &people, team)).collect();
     Ok(Json(Teams { teams }))
 }
 
@@ -49,14 +53,15 @@ pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>)
     responses((status = 201, description = "Created", body = TeamView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Admin>,
     JsonBody(request): JsonBody<TeamRequest>,
 ) -> Result<(StatusCode, Json<TeamView>), ApiError> {
     let organization = access.organization.id;
     let new = checked(request)?;
-    let team = app.alerts.oncall.save_oncall_team(&access.actor(&app.process.clock), organization, None, &new).await?;
-    Ok((StatusCode::CREATED, Json(view(&app, organization, team).await?)))
+    let team = alerting.rooms.oncall.save_oncall_team(&access.actor(&alerting.clock), organization, None, &new).await?;
+    Ok((StatusCode::CREATED, Json(view(&alerting, &accounts, organization, team).await?)))
 }
 
 /// A team.
@@ -69,11 +74,12 @@ pub async fn create(
     responses((status = 200, description = "Success", body = TeamView), Failures, NotFound)
 )]
 pub async fn get(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     Path((_organization, team)): Path<(String, String)>,
 ) -> Result<Json<TeamView>, ApiError> {
-    Ok(Json(view(&app, access.organization.id, id(&team, NO_TEAM)?).await?))
+    Ok(Json(view(&alerting, &accounts, access.organization.id, id(&team, NO_TEAM)?).await?))
 }
 
 /// Changes a team.
@@ -87,15 +93,16 @@ pub async fn get(
     responses((status = 200, description = "Success", body = TeamView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, team)): Path<(String, String)>,
     JsonBody(request): JsonBody<TeamRequest>,
 ) -> Result<Json<TeamView>, ApiError> {
     let (organization, team) = (access.organization.id, id(&team, NO_TEAM)?);
     let new = checked(request)?;
-    app.alerts.oncall.save_oncall_team(&access.actor(&app.process.clock), organization, Some(team), &new).await?;
-    Ok(Json(view(&app, organization, team).await?))
+    alerting.rooms.oncall.save_oncall_team(&access.actor(&alerting.clock), organization, Some(team), &new).await?;
+    Ok(Json(view(&alerting, &accounts, organization, team).await?))
 }
 
 /// Deletes a team. Not possible while it has schedules or a policy reaches it.
@@ -108,20 +115,20 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, team)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let team = id(&team, NO_TEAM)?;
-    app.alerts.oncall.delete_oncall_team(&access.actor(&app.process.clock), access.organization.id, team).await?;
+    alerting.rooms.oncall.delete_oncall_team(&access.actor(&alerting.clock), access.organization.id, team).await?;
     Ok(Json(Done { message: "the team was deleted".to_owned() }))
 }
 
-async fn view(app: &App, organization: i64, team: i64) -> Result<TeamView, ApiError> {
-    let people = People::of(app, organization).await?;
-    let teams = app.alerts.oncall.oncall_teams(organization).await?;
+async fn view(alerting: &Alerting, accounts: &Accounts, organization: i64, team: i64) -> Result<TeamView, ApiError> {
+    let people = People::of(accounts, organization).await?;
+    let teams = alerting.rooms.oncall.oncall_teams(organization).await?;
     let team = teams.into_iter().find(|one| one.id == team).ok_or_else(|| ApiError::not_found(NO_TEAM))?;
-    Ok(views::team(app, organization, &people, team))
+    Ok(views::team(accounts, organization, &people, team))
 }
 
 fn checked(request: TeamRequest) -> Result<NewTeam, ApiError> {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::people::People;
-use crate::app::App;
+use crate::contexts::Accounts;
 use tidewatch_alerts::oncall::page_views::PageView;
 use tidewatch_alerts::oncall::schedule::Shift;
 use tidewatch_alerts::oncall::views::*;
@@ -14,9 +14,9 @@ fn json(stored: &str) -> Value {
     serde_json::from_str(stored).unwrap_or_default()
 }
 
-pub fn team(app: &App, organization: i64, people: &People, team: OncallTeam) -> TeamView {
+pub fn team(accounts: &Accounts, organization: i64, people: &People, team: OncallTeam) -> TeamView {
     let members: Vec<OncallPerson> = team.members.iter().filter_map(|user| people.person(*user)).collect();
-    let projects = team.projects.iter().filter_map(|number| app.accounts.control.project_by_number(*number));
+    let projects = team.projects.iter().filter_map(|number| accounts.control.projects.project_by_number(*number));
     let projects: Vec<TeamProject> =
         projects.map(|one| TeamProject { project_id: one.id.to_string(), name: one.name.clone() }).collect();
     TeamView {
@@ -80,8 +80,8 @@ pub fn policy(organization: i64, policy: OncallPolicy) -> PolicyView {
     }
 }
 
-pub fn page(app: &App, people: &People, page: &OncallPage) -> PageView {
-    let project = app.accounts.control.project_by_number(page.project).map(|project| project.id.to_string());
+pub fn page(accounts: &Accounts, people: &People, page: &OncallPage) -> PageView {
+    let project = accounts.control.projects.project_by_number(page.project).map(|project| project.id.to_string());
     PageView {
         id: page.id,
         organization_id: page.organization,

@@ -17,13 +17,14 @@ use tidewatch_limits as limits;
 use uuid::Uuid;
 
 use super::timeline::{self, Timeline};
-use super::{find, post_mortems, sees, view};
-use crate::alerts::announcer;
-use crate::app::App;
+use super::visible::{find, sees};
+use super::{post_mortems, view};
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
+use tidewatch_query::context::QueryContext;
 
 /// Query string of the list.
 #[derive(Debug, Clone, Default, Deserialize, utoipa::IntoParams)]
@@ -45,7 +46,8 @@ pub struct ListQuery {
     responses((status = 200, description = "Success", body = IncidentsView), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<IncidentsView>, ApiError> {
@@ -56,11 +58,11 @@ pub async fn list(
         Some(_) => return Err(ApiError::malformed("status is open or resolved")),
     };
     let filter = IncidentFilter { is_open, before: query.before };
-    let incidents = app.alerts.incidents.incidents(access.organization.id, filter).await?;
+    let incidents = alerting.rooms.incidents.incidents(access.organization.id, filter).await?;
     let is_full = incidents.len() as i64 == limits::INCIDENTS_LISTED_MAX;
     let next = incidents.last().filter(|_| is_full).map(|last| last.id);
-    let visible = incidents.iter().filter(|incident| sees(&app, access.user.id, incident));
-    Ok(Json(IncidentsView { incidents: visible.map(|incident| view::incident(&app, incident)).collect(), next }))
+    let visible = incidents.iter().filter(|incident| sees(&accounts, access.user.id, incident));
+    Ok(Json(IncidentsView { incidents: visible.map(|incident| view::incident(&accounts, incident)).collect(), next }))
 }
 
 /// Opens an incident. The subscribers of its status pages are notified.
@@ -74,13 +76,14 @@ pub async fn list(
     responses((status = 201, description = "Created", body = IncidentCreated), Failures, NotFound)
 )]
 pub async fn open(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Write>,
     JsonBody(request): JsonBody<IncidentRequest>,
 ) -> Result<(StatusCode, Json<IncidentCreated>), ApiError> {
     let organization = access.organization.id;
     let project = request.project_id.as_deref().filter(|id| !id.is_empty());
-    let project = project.map(|id| own_project(&app, &access, id)).transpose()?;
+    let project = project.map(|id| own_project(&accounts, &access, id)).transpose()?;
     let status = match request.status.as_deref() {
         None => IncidentStatus::Investigating,
         Some(name) => status_of(name)?,
@@ -93,12 +96,12 @@ pub async fn open(
         message: message_of(&request.message)?,
         pages: pages_of(request.status_page_ids)?,
     };
-    let id = app
-        .alerts
+    let id = alerting
+        .rooms
         .incidents
-        .open_incident(&access.actor(&app.process.clock), &announcer(&app), organization, &new)
+        .open_incident(&access.actor(&alerting.clock), &alerting.announcer, organization, &new)
         .await?;
-    changed(&app);
+    changed(&alerting, &accounts);
     Ok((StatusCode::CREATED, Json(IncidentCreated { id })))
 }
 
@@ -112,12 +115,14 @@ pub async fn open(
     responses((status = 200, description = "Success", body = IncidentDetail), Failures, NotFound)
 )]
 pub async fn detail(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     Path((_organization, id)): Path<(String, String)>,
 ) -> Result<Json<IncidentDetail>, ApiError> {
-    let incident = find(&app, &access, &id).await?;
-    Ok(Json(detail_of(&app, &incident).await?))
+    let incident = find(&alerting, &accounts, &access, &id).await?;
+    Ok(Json(detail_of(&alerting, &query, &accounts, &incident).await?))
 }
 
 /// Changes title, severity and status pages of an incident.
@@ -131,24 +136,27 @@ pub async fn detail(
     responses((status = 200, description = "Success", body = IncidentDetail), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Write>,
     Path((_organization, id)): Path<(String, String)>,
     JsonBody(request): JsonBody<IncidentChangeRequest>,
 ) -> Result<Json<IncidentDetail>, ApiError> {
-    let incident = find(&app, &access, &id).await?;
+    let incident = find(&alerting, &accounts, &access, &id).await?;
     let change = IncidentChange {
         title: request.title.as_deref().map(title_of).transpose()?,
         severity: request.severity.as_deref().map(severity_of).transpose()?,
         pages: request.status_page_ids.map(pages_of).transpose()?,
     };
-    app.alerts
+    alerting
+        .rooms
         .incidents
-        .change_incident(&access.actor(&app.process.clock), incident.organization, incident.id, &change)
+        .change_incident(&access.actor(&alerting.clock), incident.organization, incident.id, &change)
         .await?;
-    changed(&app);
-    let incident = app.alerts.incidents.incident(incident.organization, incident.id).await?;
-    Ok(Json(detail_of(&app, &incident).await?))
+    changed(&alerting, &accounts);
+    let incident = alerting.rooms.incidents.incident(incident.organization, incident.id).await?;
+    Ok(Json(detail_of(&alerting, &query, &accounts, &incident).await?))
 }
 
 /// Adds an update to an incident. `resolved` ends it; another status opens it again.
@@ -162,35 +170,37 @@ pub async fn change(
     responses((status = 201, description = "Created", body = IncidentDetail), Failures, NotFound)
 )]
 pub async fn update(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(query): State<Arc<QueryContext>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Write>,
     Path((_organization, id)): Path<(String, String)>,
     JsonBody(request): JsonBody<IncidentUpdateRequest>,
 ) -> Result<(StatusCode, Json<IncidentDetail>), ApiError> {
-    let incident = find(&app, &access, &id).await?;
+    let incident = find(&alerting, &accounts, &access, &id).await?;
     let (status, message) = (status_of(&request.status)?, message_of(&request.message)?);
     if message.is_empty() {
         return Err(ApiError::unprocessable("message is missing"));
     }
-    let (actor, announcer) = (access.actor(&app.process.clock), announcer(&app));
+    let (actor, announcer) = (access.actor(&alerting.clock), &alerting.announcer);
     let (organization, id) = (incident.organization, incident.id);
-    app.alerts.incidents.update_incident(&actor, &announcer, organization, id, (status, &message)).await?;
-    changed(&app);
-    let incident = app.alerts.incidents.incident(organization, id).await?;
-    Ok((StatusCode::CREATED, Json(detail_of(&app, &incident).await?)))
+    alerting.rooms.incidents.update_incident(&actor, announcer, organization, id, status, &message).await?;
+    changed(&alerting, &accounts);
+    let incident = alerting.rooms.incidents.incident(organization, id).await?;
+    Ok((StatusCode::CREATED, Json(detail_of(&alerting, &query, &accounts, &incident).await?)))
 }
 
 /// Status pages show the change, and mails about it may wait.
-fn changed(app: &App) {
-    app.alerting.status_pages.forget();
-    app.accounts.mailer.wake();
+fn changed(alerting: &Alerting, accounts: &Accounts) {
+    alerting.status_pages.forget();
+    accounts.mailer.wake();
 }
 
-fn own_project<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Arc<Project>, ApiError> {
+fn own_project<N>(accounts: &Accounts, access: &OrganizationAccess<N>, id: &str) -> Result<Arc<Project>, ApiError> {
     let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("projectId is not a UUID"))?;
     let project =
-        app.accounts.control.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
-    let project = project.filter(|project| app.accounts.control.role_in(access.user.id, project).is_some());
+        accounts.control.projects.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
+    let project = project.filter(|project| accounts.control.people.role_in(access.user.id, project).is_some());
     project.ok_or_else(|| ApiError::not_found("no such project"))
 }
 
@@ -221,9 +231,14 @@ fn pages_of(mut pages: Vec<i64>) -> Result<Vec<i64>, ApiError> {
     Ok(pages)
 }
 
-async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, ApiError> {
-    let alerts = app.alerts.incidents.incident_alerts(incident.id).await?;
-    let Timeline { entries, lacks_issues } = timeline::of(app, incident, &alerts).await?;
+async fn detail_of(
+    alerting: &Alerting,
+    query: &Arc<QueryContext>,
+    accounts: &Accounts,
+    incident: &Incident,
+) -> Result<IncidentDetail, ApiError> {
+    let alerts = alerting.rooms.incidents.incident_alerts(incident.id).await?;
+    let Timeline { entries, lacks_issues } = timeline::of(alerting, query, accounts, incident, &alerts).await?;
     let alerts = alerts.into_iter().map(|alert| IncidentAlertView {
         momentary: is_momentary(&alert.rule_type),
         subject: alert.subject,
@@ -233,14 +248,14 @@ async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, Api
         fired_at: rfc3339(alert.fired_ns),
         resolved_at: alert.resolved_ns.map(rfc3339),
     });
-    let post_mortem = app.alerts.incidents.post_mortem(incident.id).await?;
+    let post_mortem = alerting.rooms.incidents.post_mortem(incident.id).await?;
     Ok(IncidentDetail {
-        incident: view::incident(app, incident),
+        incident: view::incident(accounts, incident),
         alerts: alerts.collect(),
         post_mortem_draft: post_mortems::draft(&incident.title, &entries),
         timeline: entries,
         lacks_issues,
-        status_page_ids: app.alerts.incidents.incident_pages(incident.id).await?,
+        status_page_ids: alerting.rooms.incidents.incident_pages(incident.id).await?,
         post_mortem: post_mortem.map(post_mortems::view_of),
     })
 }

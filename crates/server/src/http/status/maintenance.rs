@@ -10,8 +10,9 @@ use tidewatch_alerts::status_pages::{MaintenanceWindow, settings};
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
-use super::{number, view};
-use crate::app::App;
+use super::view;
+use super::visible::number;
+use crate::contexts::Alerting;
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Write};
 use crate::http::gate::body::JsonBody;
@@ -31,12 +32,12 @@ const NO_WINDOW: &str = "no such maintenance window";
     responses((status = 201, description = "Created", body = MaintenanceView), Failures, NotFound)
 )]
 pub async fn plan(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Write>,
     Path((_organization, page)): Path<(String, String)>,
     JsonBody(request): JsonBody<MaintenanceRequest>,
 ) -> Result<(StatusCode, Json<MaintenanceView>), ApiError> {
-    let stored = store(&app, &access, &page, 0, request).await?;
+    let stored = store(&alerting, &access, &page, 0, request).await?;
     Ok((StatusCode::CREATED, stored))
 }
 
@@ -51,7 +52,7 @@ pub async fn plan(
     responses((status = 200, description = "Success", body = MaintenanceView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Write>,
     Path((_organization, page, window)): Path<(String, String, String)>,
     JsonBody(request): JsonBody<MaintenanceRequest>,
@@ -60,7 +61,7 @@ pub async fn change(
     if window <= 0 {
         return Err(ApiError::not_found(NO_WINDOW));
     }
-    store(&app, &access, &page, window, request).await
+    store(&alerting, &access, &page, window, request).await
 }
 
 /// Deletes a maintenance window.
@@ -73,21 +74,22 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = StatusPageDone), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Write>,
     Path((_organization, page, window)): Path<(String, String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let (page, id) = (number(&page, NO_PAGE)?, number(&window, NO_WINDOW)?);
-    app.alerts
+    alerting
+        .rooms
         .status_pages
-        .delete_maintenance_window(&access.actor(&app.process.clock), access.organization.id, page, id)
+        .delete_maintenance_window(&access.actor(&alerting.clock), access.organization.id, page, id)
         .await?;
-    app.alerting.status_pages.forget();
+    alerting.status_pages.forget();
     Ok(Json(StatusPageDone { id }))
 }
 
 async fn store(
-    app: &App,
+    alerting: &Alerting,
     access: &OrganizationAccess<Write>,
     page: &str,
     id: i64,
@@ -109,8 +111,8 @@ async fn store(
         starts_ns,
         ends_ns,
     };
-    let actor = access.actor(&app.process.clock);
-    let id = app.alerts.status_pages.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
-    app.alerting.status_pages.forget();
+    let actor = access.actor(&alerting.clock);
+    let id = alerting.rooms.status_pages.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
+    alerting.status_pages.forget();
     Ok(Json(view::maintenance(&MaintenanceWindow { id, ..window })))
 }

@@ -12,18 +12,14 @@ pub mod public;
 mod subscriptions;
 mod timeline;
 mod view;
+mod visible;
 
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::{get, post};
-use tidewatch_alerts::incidents::Incident;
 
-use crate::app::{App, AppState};
-use crate::error::ApiError;
+use crate::app::AppState;
 use crate::http::api::{Api, Descriptions, routes};
-use crate::http::gate::auth::OrganizationAccess;
-
-const NO_INCIDENT: &str = "no such incident";
 
 /// The routes of incidents and status pages.
 pub fn routes<D: Descriptions>() -> Api<D> {
@@ -55,24 +51,4 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .routes(routes!(public::logo))
         .routes(routes!(public::resolve))
         .undescribed(pages)
-}
-
-/// The id of a path. 404 if it is no number.
-fn number(value: &str, what: &'static str) -> Result<i64, ApiError> {
-    value.parse().map_err(|_| ApiError::not_found(what))
-}
-
-/// The incident of a path, if the caller sees it.
-async fn find<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Incident, ApiError> {
-    let incident = app.alerts.incidents.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
-    if sees(app, access.user.id, &incident) { Ok(incident) } else { Err(ApiError::not_found(NO_INCIDENT)) }
-}
-
-/// Whether a user sees an incident: every member of the organization, or of its project if it has one.
-fn sees(app: &App, user: i64, incident: &Incident) -> bool {
-    let Some(number) = incident.project else { return true };
-    app.accounts
-        .control
-        .project_by_number(number)
-        .is_some_and(|project| app.accounts.control.role_in(user, &project).is_some())
 }

@@ -10,11 +10,14 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tidewatch_accounts::ControlError;
 use tidewatch_alerts::status_pages::views::*;
-use tidewatch_alerts::status_pages::{NewStatusPage, PublicPage, first_day_ns, logo as logo_file, settings};
+use tidewatch_alerts::status_pages::{
+    NewStatusPage, PageContents, PublicPage, first_day_ns, logo as logo_file, settings,
+};
 use tidewatch_limits as limits;
 
-use super::{number, public, view};
-use crate::app::App;
+use super::visible::number;
+use super::{public, view};
+use crate::contexts::{Accounts, Alerting, Process};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::{JsonBody, LogoBody};
@@ -32,16 +35,17 @@ const NO_PAGE: &str = "no such status page";
     responses((status = 200, description = "Success", body = StatusPagesView), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<StatusPagesView>, ApiError> {
     let organization = access.organization.id;
     let mut status_pages = Vec::new();
-    for page in app.alerts.status_pages.status_pages(organization).await? {
-        let windows = app.alerts.status_pages.maintenance_windows(page.id).await?;
+    for page in alerting.rooms.status_pages.status_pages(organization).await? {
+        let windows = alerting.rooms.status_pages.maintenance_windows(page.id).await?;
         status_pages.push(view::page(page, &windows));
     }
-    let monitors = app.alerting.status_pages.source().monitors(app.accounts.control.database(), organization).await?;
+    let monitors = alerting.status_pages.source().monitors(accounts.control.database(), organization).await?;
     let checks = monitors.into_iter().map(|monitor| StatusCheckChoice {
         id: monitor.id,
         name: monitor.name,
@@ -62,20 +66,22 @@ pub async fn list(
     responses((status = 201, description = "Created", body = StatusPageView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: OrganizationAccess<Admin>,
     JsonBody(request): JsonBody<StatusPageRequest>,
 ) -> Result<(StatusCode, Json<StatusPageView>), ApiError> {
     let organization = access.organization.id;
-    let new = checked(&app, organization, &request).await?;
-    let id = app
-        .alerts
+    let new = checked(&alerting, &accounts, &process, organization, &request).await?;
+    let id = alerting
+        .rooms
         .status_pages
-        .create_status_page(&access.actor(&app.process.clock), organization, &new)
+        .create_status_page(&access.actor(&alerting.clock), organization, &new)
         .await
         .map_err(taken)?;
-    app.alerting.status_pages.forget();
-    Ok((StatusCode::CREATED, Json(stored(&app, organization, id).await?)))
+    alerting.status_pages.forget();
+    Ok((StatusCode::CREATED, Json(stored(&alerting, organization, id).await?)))
 }
 
 /// Replaces the settings of a status page.
@@ -89,21 +95,24 @@ pub async fn create(
     responses((status = 200, description = "Success", body = StatusPageView), Failures, NotFound)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, page)): Path<(String, String)>,
     JsonBody(request): JsonBody<StatusPageRequest>,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    stored(&app, organization, page).await?;
-    let new = checked(&app, organization, &request).await?;
-    app.alerts
+    stored(&alerting, organization, page).await?;
+    let new = checked(&alerting, &accounts, &process, organization, &request).await?;
+    alerting
+        .rooms
         .status_pages
-        .change_status_page(&access.actor(&app.process.clock), organization, page, &new)
+        .change_status_page(&access.actor(&alerting.clock), organization, page, &new)
         .await
         .map_err(taken)?;
-    app.alerting.status_pages.forget();
-    Ok(Json(stored(&app, organization, page).await?))
+    alerting.status_pages.forget();
+    Ok(Json(stored(&alerting, organization, page).await?))
 }
 
 /// Deletes a status page with its subscribers and its logo.
@@ -116,14 +125,18 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = StatusPageDone), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let page = number(&page, NO_PAGE)?;
-    app.alerts.status_pages.delete_status_page(&access.actor(&app.process.clock), access.organization.id, page).await?;
-    app.alerting.status_pages.forget();
-    let blobs = app.alerting.status_logos.clone();
+    alerting
+        .rooms
+        .status_pages
+        .delete_status_page(&access.actor(&alerting.clock), access.organization.id, page)
+        .await?;
+    alerting.status_pages.forget();
+    let blobs = alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
     removed.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     Ok(Json(StatusPageDone { id: page }))
@@ -140,26 +153,27 @@ pub async fn delete(
     responses((status = 200, description = "Success", body = StatusPageView), Failures, NotFound)
 )]
 pub async fn logo(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, page)): Path<(String, String)>,
     LogoBody(file): LogoBody,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    stored(&app, organization, page).await?;
+    stored(&alerting, organization, page).await?;
     let content_type = logo_file::content_type(&file);
     let content_type = content_type.ok_or_else(|| ApiError::unprocessable("a logo is a PNG or JPEG file"))?;
-    store_logo(&app, page, file).await?;
-    app.alerts
+    store_logo(&alerting, page, file).await?;
+    alerting
+        .rooms
         .status_pages
-        .set_status_page_logo(&access.actor(&app.process.clock), organization, page, content_type)
+        .set_status_page_logo(&access.actor(&alerting.clock), organization, page, content_type)
         .await?;
-    app.alerting.status_pages.forget();
-    Ok(Json(stored(&app, organization, page).await?))
+    alerting.status_pages.forget();
+    Ok(Json(stored(&alerting, organization, page).await?))
 }
 
-async fn store_logo(app: &App, page: i64, file: Bytes) -> Result<(), ApiError> {
-    let blobs = app.alerting.status_logos.clone();
+async fn store_logo(alerting: &Alerting, page: i64, file: Bytes) -> Result<(), ApiError> {
+    let blobs = alerting.status_logos.clone();
     let write = tokio::task::spawn_blocking(move || blobs.put(&public::logo_name(page), &file)).await;
     write.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
@@ -174,17 +188,17 @@ async fn store_logo(app: &App, page: i64, file: Bytes) -> Result<(), ApiError> {
     responses((status = 200, description = "Success", body = StatusPageView), Failures, NotFound)
 )]
 pub async fn remove_logo(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     access: OrganizationAccess<Admin>,
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    app.alerts.status_pages.set_status_page_logo(&access.actor(&app.process.clock), organization, page, "").await?;
-    app.alerting.status_pages.forget();
-    let blobs = app.alerting.status_logos.clone();
+    alerting.rooms.status_pages.set_status_page_logo(&access.actor(&alerting.clock), organization, page, "").await?;
+    alerting.status_pages.forget();
+    let blobs = alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
     removed.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
-    Ok(Json(stored(&app, organization, page).await?))
+    Ok(Json(stored(&alerting, organization, page).await?))
 }
 
 /// Shows visitors' view of these settings. Nothing is stored.
@@ -198,12 +212,14 @@ pub async fn remove_logo(
     responses((status = 200, description = "Success", body = PublicStatus), Failures)
 )]
 pub async fn preview(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: OrganizationAccess<Read>,
     JsonBody(request): JsonBody<StatusPageRequest>,
 ) -> Result<Response, ApiError> {
-    let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
-    let settings = checked(&app, organization, &request).await?;
+    let (organization, now_ns) = (access.organization.id, alerting.clock.now_ns());
+    let settings = checked(&alerting, &accounts, &process, organization, &request).await?;
     let ids: Vec<i64> = settings.components.iter().map(|component| component.check_id).collect();
     let page = tidewatch_alerts::status_pages::StatusPage {
         id: 0,
@@ -214,19 +230,19 @@ pub async fn preview(
         created_ns: now_ns,
         updated_ns: now_ns,
     };
-    let source = app.alerting.status_pages.source();
-    let monitors = source.monitors(app.accounts.control.database(), organization).await?;
-    let days = source.days(app.accounts.control.database(), &ids, first_day_ns(now_ns), now_ns).await?;
-    let outages = app.alerts.status_pages.outages(organization, first_day_ns(now_ns)).await?;
-    let nothing = (Vec::new(), Vec::new());
-    let page = PublicPage::new(&page, (&monitors, &days, &outages), nothing, false, now_ns);
+    let source = alerting.status_pages.source();
+    let monitors = source.monitors(accounts.control.database(), organization).await?;
+    let days = source.days(accounts.control.database(), &ids, first_day_ns(now_ns), now_ns).await?;
+    let outages = alerting.rooms.status_pages.outages(organization, first_day_ns(now_ns)).await?;
+    let contents = PageContents { monitors: &monitors, days: &days, outages: &outages, ..PageContents::default() };
+    let page = PublicPage::new(&page, contents, false, now_ns);
     Ok(Json(view::public(&page)).into_response())
 }
 
-async fn stored(app: &App, organization: i64, id: i64) -> Result<StatusPageView, ApiError> {
-    let page = app.alerts.status_pages.status_page(id).await?.filter(|page| page.organization == organization);
+async fn stored(alerting: &Alerting, organization: i64, id: i64) -> Result<StatusPageView, ApiError> {
+    let page = alerting.rooms.status_pages.status_page(id).await?.filter(|page| page.organization == organization);
     let page = page.ok_or_else(|| ApiError::not_found(NO_PAGE))?;
-    let windows = app.alerts.status_pages.maintenance_windows(id).await?;
+    let windows = alerting.rooms.status_pages.maintenance_windows(id).await?;
     Ok(view::page(page, &windows))
 }
 
@@ -238,7 +254,13 @@ fn taken(error: ControlError) -> ApiError {
     }
 }
 
-async fn checked(app: &App, organization: i64, request: &StatusPageRequest) -> Result<NewStatusPage, ApiError> {
+async fn checked(
+    alerting: &Alerting,
+    accounts: &Accounts,
+    process: &Process,
+    organization: i64,
+    request: &StatusPageRequest,
+) -> Result<NewStatusPage, ApiError> {
     let groups: Vec<(String, Vec<i64>)> =
         request.groups.iter().map(|group| (group.name.clone(), group.check_ids.clone())).collect();
     let description = request.description.as_deref().unwrap_or_default();
@@ -253,11 +275,11 @@ async fn checked(app: &App, organization: i64, request: &StatusPageRequest) -> R
         })
     };
     let new = new().map_err(ApiError::unprocessable)?;
-    let own = url::Url::parse(&app.process.config.base_url()).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let own = url::Url::parse(&process.config.base_url()).ok().and_then(|url| url.host_str().map(str::to_owned));
     if new.custom_domain.is_some() && new.custom_domain == own {
         return Err(ApiError::unprocessable("customDomain is the host of this server"));
     }
-    let monitors = app.alerting.status_pages.source().monitors(app.accounts.control.database(), organization).await?;
+    let monitors = alerting.status_pages.source().monitors(accounts.control.database(), organization).await?;
     let known: HashSet<i64> = monitors.iter().map(|monitor| monitor.id).collect();
     if new.components.iter().any(|component| !known.contains(&component.check_id)) {
         return Err(ApiError::unprocessable("checkIds has a monitor that this organization does not have"));

@@ -11,8 +11,9 @@ use tidewatch_alerts::markdown;
 use tidewatch_alerts::status_pages::rfc3339;
 use tidewatch_limits as limits;
 
-use super::{find, sees, view};
-use crate::app::App;
+use super::view;
+use super::visible::{find, sees};
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};
 use crate::http::gate::body::JsonBody;
@@ -28,13 +29,14 @@ use crate::http::openapi::{Failures, NotFound};
     responses((status = 200, description = "Success", body = PostMortems), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<PostMortems>, ApiError> {
-    let found = app.alerts.incidents.post_mortems(access.organization.id).await?;
-    let visible = found.iter().filter(|(incident, _)| sees(&app, access.user.id, incident));
+    let found = alerting.rooms.incidents.post_mortems(access.organization.id).await?;
+    let visible = found.iter().filter(|(incident, _)| sees(&accounts, access.user.id, incident));
     let rows = visible.map(|(incident, post_mortem)| PostMortemRow {
-        incident: view::incident(&app, incident),
+        incident: view::incident(&accounts, incident),
         published: post_mortem.is_published,
         updated_at: rfc3339(post_mortem.updated_ns),
     });
@@ -70,17 +72,18 @@ pub async fn preview(
     responses((status = 200, description = "Success", body = PostMortemView), Failures, NotFound)
 )]
 pub async fn write(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Write>,
     Path((_organization, id)): Path<(String, String)>,
     JsonBody(request): JsonBody<PostMortemRequest>,
 ) -> Result<Json<PostMortemView>, ApiError> {
-    let incident = find(&app, &access, &id).await?;
+    let incident = find(&alerting, &accounts, &access, &id).await?;
     check(&request.body)?;
-    let actor = access.actor(&app.process.clock);
-    app.alerts.incidents.write_post_mortem(&actor, &incident, &request.body, request.published).await?;
-    app.alerting.status_pages.forget();
-    let stored = app.alerts.incidents.post_mortem(incident.id).await?;
+    let actor = access.actor(&alerting.clock);
+    alerting.rooms.incidents.write_post_mortem(&actor, &incident, &request.body, request.published).await?;
+    alerting.status_pages.forget();
+    let stored = alerting.rooms.incidents.post_mortem(incident.id).await?;
     stored.map(|stored| Json(view_of(stored))).ok_or_else(|| ApiError::not_found("the incident has no post-mortem"))
 }
 
@@ -94,13 +97,14 @@ pub async fn write(
     responses((status = 200, description = "Deleted", body = Done), Failures, NotFound)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Write>,
     Path((_organization, id)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
-    let incident = find(&app, &access, &id).await?;
-    app.alerts.incidents.delete_post_mortem(&access.actor(&app.process.clock), &incident).await?;
-    app.alerting.status_pages.forget();
+    let incident = find(&alerting, &accounts, &access, &id).await?;
+    alerting.rooms.incidents.delete_post_mortem(&access.actor(&alerting.clock), &incident).await?;
+    alerting.status_pages.forget();
     Ok(Json(Done { message: "the post-mortem was deleted".to_owned() }))
 }
 
@@ -169,8 +173,7 @@ mod tests {
             path: String::new(),
         };
         let draft = draft("*x*", &[entry]);
-        let mut html = String::new();
-        markdown::html(&markdown::parse(&draft), &mut html);
+        let html = markdown::html(&markdown::parse(&draft)).into_string();
         assert!(html.contains("<h4>*x*</h4>"), "{html}");
         assert!(html.contains("Alert: [a](javascript:alert(1)) &lt;b&gt; # c</li>"), "{html}");
     }

@@ -16,8 +16,7 @@ use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::{StatusDomain, StatusLogo, StatusPage};
 
 use super::view;
-use crate::alerts::announcer;
-use crate::app::App;
+use crate::contexts::{Alerting, Process};
 use crate::error::ApiError;
 use crate::http::gate::per_ip::{PerIp, client_address};
 use crate::http::openapi::{NotFound, TooMany};
@@ -41,11 +40,10 @@ pub struct PageQuery {
 }
 
 /// The public page of a slug; 404 for private and unknown ones.
-pub async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>, ApiError> {
-    let found = app
-        .alerting
+pub async fn find(alerting: &Alerting, slug: &str) -> Result<Arc<Rendered>, ApiError> {
+    let found = alerting
         .status_pages
-        .page(&app.alerts.status_pages, &announcer(app), slug, app.process.clock.now_ns())
+        .page(&alerting.rooms.status_pages, &alerting.announcer, slug, alerting.clock.now_ns())
         .await?;
     found.ok_or_else(|| ApiError::not_found("no such status page"))
 }
@@ -62,10 +60,10 @@ pub async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>, ApiError> {
 )]
 pub async fn status(
     _: PerIp<StatusPage>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(slug): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let rendered = find(&app, &slug).await?;
+    let rendered = find(&alerting, &slug).await?;
     Ok(([(CACHE_CONTROL, HALF_A_MINUTE)], Json(view::public(&rendered.page))))
 }
 
@@ -81,13 +79,13 @@ pub async fn status(
 )]
 pub async fn logo(
     _: PerIp<StatusLogo>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(slug): Path<String>,
 ) -> Result<Response, ApiError> {
-    let rendered = find(&app, &slug).await?;
+    let rendered = find(&alerting, &slug).await?;
     let content_type = rendered.logo_type.as_deref().and_then(|name| HeaderValue::from_str(name).ok());
     let content_type = content_type.ok_or_else(|| ApiError::not_found("the status page has no logo"))?;
-    let (blobs, name) = (app.alerting.status_logos.clone(), logo_name(rendered.id));
+    let (blobs, name) = (alerting.status_logos.clone(), logo_name(rendered.id));
     let read = tokio::task::spawn_blocking(move || blobs.get(&name)).await.map_err(ApiError::internal)?;
     let file = read.map_err(ApiError::internal)?.ok_or_else(|| ApiError::not_found("the status page has no logo"))?;
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, FIVE_MINUTES)], file).into_response())
@@ -109,28 +107,28 @@ pub fn logo_name(page: i64) -> String {
 )]
 pub async fn resolve(
     _: PerIp<StatusDomain>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Json<ResolvedDomain>, ApiError> {
-    let slug = slug_of_host(&app, &headers, &uri).await?;
+    let slug = slug_of_host(&alerting, &headers, &uri).await?;
     slug.map(|slug| Json(ResolvedDomain { slug })).ok_or_else(|| ApiError::not_found("no status page has this host"))
 }
 
-async fn slug_of_host(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<Option<String>, ApiError> {
+async fn slug_of_host(alerting: &Alerting, headers: &HeaderMap, uri: &Uri) -> Result<Option<String>, ApiError> {
     let header = headers.get(HOST).and_then(|host| host.to_str().ok());
     // HTTP/2 has the host in the URI.
     let Some(host) = header.or_else(|| uri.authority().map(|authority| authority.as_str())) else { return Ok(None) };
-    Ok(app
-        .alerting
+    Ok(alerting
         .status_pages
-        .slug_of_domain(&app.alerts.status_pages, &settings::host(host), app.process.clock.now_ns())
+        .slug_of_domain(&alerting.rooms.status_pages, &settings::host(host), alerting.clock.now_ns())
         .await?)
 }
 
 /// `/`: the status page of a custom domain, otherwise the UI.
 pub async fn root(
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(process): State<Arc<Process>>,
     extensions: Extensions,
     method: Method,
     uri: Uri,
@@ -138,13 +136,13 @@ pub async fn root(
     body: Body,
 ) -> Response {
     // The UI does not depend on the control database.
-    let slug = slug_of_host(&app, &headers, &uri).await.unwrap_or_default();
+    let slug = slug_of_host(&alerting, &headers, &uri).await.unwrap_or_default();
     let Some(slug) = slug else { return ui::serve(method, uri, headers, body).await };
-    let counted = app.process.per_ip.count(Window::StatusPage, client_address(&extensions), app.process.clock.now_ns());
+    let counted = process.per_ip.count(Window::StatusPage, client_address(&extensions), alerting.clock.now_ns());
     if let Err(too_many) = counted {
         return ApiError::from(too_many).into_response();
     }
-    match find(&app, &slug).await {
+    match find(&alerting, &slug).await {
         Ok(rendered) => document(&rendered.html, &headers),
         Err(error) => error.into_response(),
     }
@@ -153,12 +151,12 @@ pub async fn root(
 /// `/status/{slug}`: the page.
 pub async fn page(
     _: PerIp<StatusPage>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(slug): Path<String>,
     Query(query): Query<PageQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let rendered = find(&app, &slug).await?;
+    let rendered = find(&alerting, &slug).await?;
     let is_embedded = query.embed.as_deref() == Some("1");
     Ok(document(if is_embedded { &rendered.embedded } else { &rendered.html }, &headers))
 }
@@ -166,20 +164,20 @@ pub async fn page(
 /// `/status/{slug}/feed.atom`.
 pub async fn feed(
     _: PerIp<StatusPage>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(slug): Path<String>,
 ) -> Result<Response, ApiError> {
-    let rendered = find(&app, &slug).await?;
+    let rendered = find(&alerting, &slug).await?;
     Ok(for_other_sites(answer(HeaderValue::from_static("application/atom+xml; charset=utf-8"), rendered.feed.clone())))
 }
 
 /// `/status/{slug}/badge.svg`.
 pub async fn badge(
     _: PerIp<StatusPage>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path(slug): Path<String>,
 ) -> Result<Response, ApiError> {
-    let rendered = find(&app, &slug).await?;
+    let rendered = find(&alerting, &slug).await?;
     Ok(for_other_sites(answer(HeaderValue::from_static("image/svg+xml"), rendered.badge.clone())))
 }
 

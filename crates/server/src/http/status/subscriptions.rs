@@ -12,8 +12,7 @@ use tidewatch_alerts::status_pages::{SubscriberKind, Subscription, html, setting
 use tidewatch_limits::per_ip::StatusSubscription;
 
 use super::public::{self, HTML};
-use crate::alerts::announcer;
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
 use crate::http::account::check_email;
 use crate::http::gate::body::FormOrJson;
@@ -33,12 +32,13 @@ pub struct SubscribeForm {
 /// `POST /status/{slug}/subscribe`. The answer is the same whether or not the address has subscribed already.
 pub async fn subscribe(
     _: PerIp<StatusSubscription>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
+    State(accounts): State<Arc<Accounts>>,
     Path(slug): Path<String>,
     FormOrJson(form): FormOrJson<SubscribeForm>,
 ) -> Result<Response, ApiError> {
-    let rendered = public::find(&app, &slug).await?;
-    let announcer = announcer(&app);
+    let rendered = public::find(&alerting, &slug).await?;
+    let announcer = &alerting.announcer;
     let (kind, address) = match (form.email, form.webhook) {
         (Some(email), None) if announcer.has_mail => (SubscriberKind::Email, check_email(&email)?),
         (None, Some(webhook)) => {
@@ -47,17 +47,14 @@ pub async fn subscribe(
         (Some(_), None) => return Err(ApiError::unprocessable("this server sends no mail")),
         _ => return Err(ApiError::malformed("email or webhook is missing")),
     };
-    let page = app
-        .alerts
+    let page = alerting
+        .rooms
         .status_pages
         .status_page(rendered.id)
         .await?
         .ok_or_else(|| ApiError::not_found("no such status page"))?;
-    app.alerts
-        .status_pages
-        .subscribe_to_status(&announcer, &page, (kind, &address), app.process.clock.now_ns())
-        .await?;
-    app.accounts.mailer.wake();
+    alerting.rooms.status_pages.subscribe_to_status(announcer, &page, kind, &address, alerting.clock.now_ns()).await?;
+    accounts.mailer.wake();
     let sentence = match kind {
         SubscriberKind::Email => "We have sent a mail to this address. Open its link to confirm the subscription.",
         SubscriberKind::Webhook => {
@@ -70,10 +67,10 @@ pub async fn subscribe(
 /// `GET /status/{slug}/subscriptions/{token}`: the page of a subscription.
 pub async fn look_up(
     _: PerIp<StatusSubscription>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let (rendered, subscription) = subscription(&app, &slug, &token).await?;
+    let (rendered, subscription) = subscription(&alerting, &slug, &token).await?;
     let body = html::subscription(&rendered.page.name, &slug, &token, &subscription);
     Ok(([(CONTENT_TYPE, HTML)], body).into_response())
 }
@@ -81,22 +78,22 @@ pub async fn look_up(
 /// `POST /status/{slug}/subscriptions/{token}/confirm`.
 pub async fn confirm(
     _: PerIp<StatusSubscription>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.alerts.status_pages.confirm_subscription(&token, app.process.clock.now_ns()).await?;
+    let (rendered, _) = subscription(&alerting, &slug, &token).await?;
+    alerting.rooms.status_pages.confirm_subscription(&token, alerting.clock.now_ns()).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are notified of incidents on this page."))
 }
 
 /// `POST /status/{slug}/subscriptions/{token}/unsubscribe`: of the page, and of mail programs (RFC 8058).
 pub async fn unsubscribe(
     _: PerIp<StatusSubscription>,
-    State(app): State<Arc<App>>,
+    State(alerting): State<Arc<Alerting>>,
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.alerts.status_pages.end_subscription(&token).await?;
+    let (rendered, _) = subscription(&alerting, &slug, &token).await?;
+    alerting.rooms.status_pages.end_subscription(&token).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are no longer notified, and your address is deleted."))
 }
 
@@ -106,9 +103,9 @@ fn notice(status: StatusCode, rendered: &Rendered, sentence: &str) -> Response {
 }
 
 /// The subscription of a token to the page of a slug.
-async fn subscription(app: &App, slug: &str, token: &str) -> Result<(Arc<Rendered>, Subscription), ApiError> {
-    let rendered = public::find(app, slug).await?;
-    let found = app.alerts.status_pages.subscription(token, app.process.clock.now_ns()).await?;
+async fn subscription(alerting: &Alerting, slug: &str, token: &str) -> Result<(Arc<Rendered>, Subscription), ApiError> {
+    let rendered = public::find(alerting, slug).await?;
+    let found = alerting.rooms.status_pages.subscription(token, alerting.clock.now_ns()).await?;
     let found = found.filter(|subscription| subscription.page == rendered.id);
     let found =
         found.ok_or_else(|| ApiError::not_found("this subscription has ended, or was not confirmed in time"))?;

@@ -2,6 +2,8 @@
 //!
 //! The timeline is bounded. An incident is shown also when Issues cannot be read.
 
+use std::sync::Arc;
+
 use tidewatch_alerts::incidents::views::TimelineEntry;
 use tidewatch_alerts::incidents::{GroupedAlert, Incident, is_momentary};
 use tidewatch_alerts::status_pages::rfc3339;
@@ -11,8 +13,9 @@ use tidewatch_query::executor::Executor;
 use tidewatch_query::issues::onsets::{self, OnsetKind};
 use tidewatch_query::time::Range;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Alerting};
 use crate::error::ApiError;
+use tidewatch_query::context::QueryContext;
 
 /// Events of an incident, by time.
 pub struct Timeline {
@@ -23,7 +26,13 @@ pub struct Timeline {
 }
 
 /// The timeline of an incident with these alerts.
-pub async fn of(app: &App, incident: &Incident, alerts: &[GroupedAlert]) -> Result<Timeline, ApiError> {
+pub async fn of(
+    alerting: &Alerting,
+    query: &Arc<QueryContext>,
+    accounts: &Accounts,
+    incident: &Incident,
+    alerts: &[GroupedAlert],
+) -> Result<Timeline, ApiError> {
     let mut found = vec![entry(incident.started_ns, "opened", incident.title.clone())];
     for alert in alerts {
         let mut fired = entry(alert.fired_ns, "alert_fired", alert.subject.clone());
@@ -32,7 +41,7 @@ pub async fn of(app: &App, incident: &Incident, alerts: &[GroupedAlert]) -> Resu
         let ended_ns = alert.resolved_ns.filter(|_| !is_momentary(&alert.rule_type));
         found.extend(ended_ns.map(|at_ns| entry(at_ns, "alert_ended", alert.subject.clone())));
     }
-    for update in app.alerts.incidents.incident_updates(incident.id).await? {
+    for update in alerting.rooms.incidents.incident_updates(incident.id).await? {
         let mut written = entry(update.at_ns, "update", update.status.name().to_owned());
         written.1.message = update.message;
         written.1.author = update.author;
@@ -42,10 +51,10 @@ pub async fn of(app: &App, incident: &Incident, alerts: &[GroupedAlert]) -> Resu
     if let Some(project) = incident.project {
         let from = incident.started_ns.saturating_sub(limits::INCIDENT_CAUSES_BEFORE.as_nanos() as i64);
         let range = Range { from, to: incident.resolved_ns.map_or(i64::MAX, |end_ns| end_ns.saturating_add(1)) };
-        let deploys = deploys(app, project).await?.into_iter();
+        let deploys = deploys(accounts, project).await?.into_iter();
         let within = deploys.filter(|(at_ns, _)| (range.from..range.to).contains(at_ns));
         found.extend(within.map(|(at_ns, title)| entry(at_ns, "deploy", title)));
-        match issues(app, project, range).await {
+        match issues(query, accounts, project, range).await {
             Ok(issues) => found.extend(issues),
             // Updates can be written while the store answers nothing.
             Err(error) => {
@@ -72,11 +81,16 @@ fn entry(at_ns: i64, kind: &str, title: String) -> (i64, TimelineEntry) {
 }
 
 /// Issues that occurred for the first time or returned; the last entry counts those that are left out.
-async fn issues(app: &App, project: u32, range: Range) -> Result<Vec<(i64, TimelineEntry)>, QueryError> {
-    let Some(id) = app.accounts.control.project_by_number(project).map(|project| project.id) else {
+async fn issues(
+    query: &Arc<QueryContext>,
+    accounts: &Accounts,
+    project: u32,
+    range: Range,
+) -> Result<Vec<(i64, TimelineEntry)>, QueryError> {
+    let Some(id) = accounts.control.projects.project_by_number(project).map(|project| project.id) else {
         return Ok(Vec::new());
     };
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     let (onsets, total) = onsets::in_range(&executor, project, range, limits::INCIDENT_ISSUES_MAX).await?;
     let shown = onsets.len();
     let mut found: Vec<(i64, TimelineEntry)> = Vec::with_capacity(shown + 1);
@@ -98,15 +112,15 @@ async fn issues(app: &App, project: u32, range: Range) -> Result<Vec<(i64, Timel
 }
 
 /// Reported deploys, and first sights of versions that nobody reported.
-async fn deploys(app: &App, project: u32) -> Result<Vec<(i64, String)>, ApiError> {
+async fn deploys(accounts: &Accounts, project: u32) -> Result<Vec<(i64, String)>, ApiError> {
     let title = |service: &str, version: &str, environment: &str| match environment {
         "" => format!("{service} {version}"),
         environment => format!("{service} {version} in {environment}"),
     };
-    let reported = app.accounts.control.deploys(project).await?;
+    let reported = accounts.control.projects.deploys(project).await?;
     let mut found: Vec<(i64, String)> =
         reported.iter().map(|one| (one.deployed_ns, title(&one.service, &one.version, &one.environment))).collect();
-    for seen in app.accounts.control.first_versions(project).await? {
+    for seen in accounts.control.projects.first_versions(project).await? {
         let is_reported = |one: &&tidewatch_accounts::Deploy| {
             (&one.service, &one.version, &one.environment) == (&seen.service, &seen.version, &seen.environment)
         };

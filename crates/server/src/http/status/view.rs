@@ -6,10 +6,10 @@ use tidewatch_alerts::markdown::Node;
 use tidewatch_alerts::status_pages::views::*;
 use tidewatch_alerts::status_pages::{MaintenanceWindow, PublicPage, StatusPage, rfc3339};
 
-use crate::app::App;
+use crate::contexts::Accounts;
 
-pub fn incident(app: &App, incident: &Incident) -> IncidentView {
-    let project = incident.project.and_then(|number| app.accounts.control.project_by_number(number));
+pub fn incident(accounts: &Accounts, incident: &Incident) -> IncidentView {
+    let project = incident.project.and_then(|number| accounts.control.projects.project_by_number(number));
     IncidentView {
         id: incident.id,
         title: incident.title.clone(),

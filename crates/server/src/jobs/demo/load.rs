@@ -10,6 +10,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
+use tidewatch_domain::units::MINUTE_NS;
 
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
@@ -34,7 +35,7 @@ const FRAMEWORK: &str = "opentelemetry";
 /// Actions in the shop per second.
 const RATE: f64 = 3.0;
 /// Length of the traffic that is generated and then stored in one step.
-const PIECE_NS: u64 = 60 * 1_000_000_000;
+const PIECE_NS: u64 = MINUTE_NS as u64;
 
 /// Reasons for which a load ends early.
 enum Early {
@@ -54,12 +55,12 @@ pub async fn begin(
 ) -> Result<bool, ApiError> {
     let _one = ingest.demos.one_at_a_time().await;
     let is_running = |project: &Project| ingest.demos.of(project.number).is_some_and(|load| load.is_running());
-    let known = accounts.control.demo_project(organization);
+    let known = accounts.control.projects.demo_project(organization);
     if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
         return Ok(false);
     }
     let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
-    let (project, is_new) = accounts.control.begin_demo(by, &new, known.as_deref()).await?;
+    let (project, is_new) = accounts.control.projects.begin_demo(by, &new, known.as_deref()).await?;
     if !is_new {
         // Another node has started it.
         return Ok(false);
@@ -74,7 +75,7 @@ pub async fn begin(
         load.clone(),
         minutes,
     ));
-    ingest.demos.add(number, load, task, |number| accounts.control.project_by_number(number).is_some());
+    ingest.demos.add(number, load, task, |number| accounts.control.projects.project_by_number(number).is_some());
     Ok(true)
 }
 
@@ -137,7 +138,7 @@ async fn fill(
         let percent = (made_ns - started_ns) * 100 / (now_ns - started_ns).max(1);
         load.set_percent(percent as u8);
     }
-    match accounts.control.finish_demo(number).await {
+    match accounts.control.projects.finish_demo(number).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(Early::Stopped),
         Err(error) => Err(Early::Failed(ApiError::from(error).to_string())),
@@ -159,7 +160,7 @@ async fn store(
         if ingest.demos.is_closing() {
             return Err(Early::Stopped);
         }
-        let Some(project) = accounts.control.project_by_number(number) else { return Err(Early::Stopped) };
+        let Some(project) = accounts.control.projects.project_by_number(number) else { return Err(Early::Stopped) };
         let Err(refused) = export(query, ingest, process, &project, signal, body.clone()).await else { return Ok(()) };
         ingest.refused(number, signal, &refused);
         if refused.reason != RejectReason::Overloaded || attempt >= limits::DEMO_ATTEMPTS {

@@ -9,7 +9,7 @@ use tidewatch_query::executor::Executor;
 
 /// The view of `GET /api/organizations/{id}/demo`.
 pub async fn read(executor: &Executor, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {
-    let Some(project) = executor.context.control.demo_project(organization) else {
+    let Some(project) = executor.context.projects.demo_project(organization) else {
         let is_empty = is_empty(executor, organization).await?;
         return Ok(DemoView {
             state: DemoState::None,

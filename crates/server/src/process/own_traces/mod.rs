@@ -1,7 +1,7 @@
 //! The server's own spans, sent as OTLP to itself or to another server: off unless `traces_endpoint` is set.
 //!
 //! - [`span`]: one span and its encoding. [`parent`]: `traceparent` of callers. [`target`]: where spans go.
-//! - [`sender`]: the thread that sends.
+//! - [`queue`]: spans that wait. [`sender`]: the thread that sends them.
 //!
 //! A request adds to a bounded queue and never waits. Spans that do not fit, and spans that the endpoint refuses, are
 //! counted and dropped. Requests of callers that do not sample are not traced. Own exports are marked as not sampled,
@@ -9,11 +9,11 @@
 //! request's spans: otherwise storing them would cause further flushes without end.
 
 pub mod parent;
+mod queue;
 mod sender;
 pub mod span;
 pub mod target;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -26,6 +26,7 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::{CompletedWork, Work};
 
 use self::parent::Parent;
+use self::queue::SpanQueue;
 use self::span::{Span, Value};
 use self::target::Target;
 use tidewatch_limits as limits;
@@ -35,7 +36,7 @@ use tidewatch_runtime::redact;
 /// Queues spans and sends them on a thread.
 pub struct Tracer {
     clock: Clock,
-    shared: Arc<Shared>,
+    queue: Arc<SpanQueue>,
     sampling: Sampling,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -45,25 +46,6 @@ struct Sampling {
     ratio: f64,
     /// Accumulated ratio in units of 2^-32. Each carry to a whole is one sampled trace.
     owed: AtomicU64,
-}
-
-struct Shared {
-    queue: Mutex<Queue>,
-    /// Signalled when there is something to send, and on close.
-    wake: Condvar,
-    heartbeat: Heartbeat,
-}
-
-#[derive(Default)]
-struct Queue {
-    spans: VecDeque<Span>,
-    /// Number of request spans in `spans`.
-    requests: usize,
-    /// Number of spans that are being sent.
-    sending: usize,
-    sent: u64,
-    dropped: u64,
-    is_closed: bool,
 }
 
 /// Number of spans by state.
@@ -91,16 +73,16 @@ impl Tracer {
     /// Starts the sending thread.
     pub fn start(target: Target, clock: Clock) -> std::io::Result<Tracer> {
         let heartbeat = Heartbeat::new("own-traces");
-        let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new(), heartbeat });
-        let (sending, sampling) = (shared.clone(), Sampling::new(target.ratio));
+        let queue = Arc::new(SpanQueue { state: Mutex::default(), wake: Condvar::new(), heartbeat });
+        let (sending, sampling) = (queue.clone(), Sampling::new(target.ratio));
         let thread =
             std::thread::Builder::new().name("own-traces".into()).spawn(move || sender::run(&sending, &target))?;
-        Ok(Tracer { clock, shared, sampling, thread: Mutex::new(Some(thread)) })
+        Ok(Tracer { clock, queue, sampling, thread: Mutex::new(Some(thread)) })
     }
 
     /// Heartbeat of the sending thread.
     pub fn heartbeat(&self) -> &Heartbeat {
-        &self.shared.heartbeat
+        &self.queue.heartbeat
     }
 
     /// Begins the span of a request. `None`: it is not sampled, by its caller or, without one, by the ratio.
@@ -134,7 +116,7 @@ impl Tracer {
         }
         let name = format!("{} {route}", if method == OTHER_METHOD { "HTTP" } else { method });
         let times = (start_ns, start_ns.saturating_add(nanoseconds(took)));
-        self.shared.push(Span::new(SpanKind::Server, name, times, parent, attributes, has_failed));
+        self.queue.push(Span::new(SpanKind::Server, name, times, parent, attributes, has_failed));
     }
 
     /// Adds the span of completed background work: a trace of its own, shown as a Task.
@@ -149,19 +131,23 @@ impl Tracer {
         let attributes = vec![("console.command", Value::Text(name.into())), ("tidewatch.rows", Value::Int(rows))];
         let end_ns = self.clock.now_ns();
         let times = (end_ns.saturating_sub(nanoseconds(worked.took)), end_ns);
-        self.shared.push(Span::new(SpanKind::Internal, name.into(), times, None, attributes, worked.has_failed));
+        self.queue.push(Span::new(SpanKind::Internal, name.into(), times, None, attributes, worked.has_failed));
     }
 
     /// Number of spans by state, since the start.
     pub fn stats(&self) -> OwnSpanStats {
-        let queue = self.shared.queue.lock();
-        OwnSpanStats { waiting: (queue.spans.len() + queue.sending) as u64, sent: queue.sent, dropped: queue.dropped }
+        let queued = self.queue.state.lock();
+        OwnSpanStats {
+            waiting: (queued.spans.len() + queued.sending) as u64,
+            sent: queued.sent,
+            dropped: queued.dropped,
+        }
     }
 
     /// Makes one attempt to send queued spans, and ends the thread. Blocks.
     pub fn close(&self) {
-        self.shared.queue.lock().is_closed = true;
-        self.shared.wake.notify_all();
+        self.queue.state.lock().is_closed = true;
+        self.queue.wake.notify_all();
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
@@ -188,23 +174,6 @@ impl Sampling {
 impl Drop for Tracer {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-impl Shared {
-    fn push(&self, span: Span) {
-        let mut queue = self.queue.lock();
-        if queue.is_closed || queue.spans.len() >= limits::OWN_SPANS_WAITING_MAX {
-            queue.dropped += 1;
-            return;
-        }
-        queue.requests += usize::from(span.kind == SpanKind::Server);
-        queue.spans.push_back(span);
-        let wakes = queue.requests == 1 || queue.spans.len() == limits::OWN_SPANS_BATCH;
-        drop(queue);
-        if wakes {
-            self.wake.notify_all();
-        }
     }
 }
 

@@ -2,12 +2,11 @@
 //! is counted as dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::header::CONTENT_TYPE;
-use tidewatch_domain::model::SpanKind;
 
-use super::Shared;
+use super::queue::SpanQueue;
 use super::span::{self, Span};
 use super::target::Target;
 use crate::error::is_retryable;
@@ -29,30 +28,30 @@ enum Failed {
 }
 
 /// Sends batches until the tracer is closed.
-pub fn run(shared: &Shared, target: &Target) {
-    let _running = HeartbeatGuard(shared.heartbeat.clone());
+pub fn run(queue: &SpanQueue, target: &Target) {
+    let _running = HeartbeatGuard(queue.heartbeat.clone());
     let agent = outbound::agent(limits::OWN_SPANS_SEND_MAX);
-    while let Some(batch) = shared.next_batch() {
-        let send = || send_until_taken(shared, &agent, target, &batch);
+    while let Some(batch) = queue.next_batch() {
+        let send = || send_until_taken(queue, &agent, target, &batch);
         // A panic was reported where it happened; the batch counts as dropped.
         let sent = catch_unwind(AssertUnwindSafe(send)).unwrap_or(false);
-        let mut queue = shared.queue.lock();
-        queue.sending = 0;
+        let mut queued = queue.state.lock();
+        queued.sending = 0;
         if sent {
-            queue.sent += batch.len() as u64;
+            queued.sent += batch.len() as u64;
         } else {
-            queue.dropped += batch.len() as u64;
+            queued.dropped += batch.len() as u64;
         }
     }
 }
 
 /// Sends a batch with retries. Returns whether it was accepted. Spec of OTLP/HTTP: 429, 502, 503 and 504 are retried,
 /// other errors are not.
-fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch: &[Span]) -> bool {
+fn send_until_taken(queue: &SpanQueue, agent: &ureq::Agent, target: &Target, batch: &[Span]) -> bool {
     let body = span::export(batch);
     let mut pause = limits::OWN_SPANS_EVERY;
     for attempt in 0..limits::OWN_SPANS_ATTEMPTS {
-        shared.heartbeat.beat();
+        queue.heartbeat.beat();
         let why = match send(agent, target, &body) {
             Ok(()) => return true,
             Err(Failed::Permanent(why)) => {
@@ -67,7 +66,7 @@ fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch
         if attempt == 0 {
             tracing::warn!("our own spans cannot be sent to {} now: {why}", target.url);
         }
-        if shared.is_closed_within(pause) {
+        if queue.is_closed_within(pause) {
             return false;
         }
     }
@@ -91,48 +90,5 @@ fn send(agent: &ureq::Agent, target: &Target, body: &[u8]) -> Result<(), Failed>
             Err(temporary(why, seconds.map(Duration::from_secs)))
         }
         _ => Err(Failed::Permanent(why)),
-    }
-}
-
-impl Shared {
-    /// The next batch of at most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or as soon as
-    /// there are that many. `None`: closed, and no span is queued.
-    fn next_batch(&self) -> Option<Vec<Span>> {
-        self.heartbeat.idle();
-        let mut queue = self.queue.lock();
-        while queue.requests == 0 && !queue.is_closed {
-            self.wake.wait(&mut queue);
-        }
-        let due = Instant::now() + limits::OWN_SPANS_EVERY;
-        while !queue.is_closed {
-            let is_full = queue.spans.len() >= limits::OWN_SPANS_BATCH;
-            if is_full || self.wake.wait_until(&mut queue, due).timed_out() {
-                break;
-            }
-        }
-        let count = queue.spans.len().min(limits::OWN_SPANS_BATCH);
-        let batch: Vec<Span> = queue.spans.drain(..count).collect();
-        queue.sending = batch.len();
-        queue.requests -= batch.iter().filter(|span| span.kind == SpanKind::Server).count();
-        (!batch.is_empty()).then_some(batch)
-    }
-
-    /// Waits for `pause`, or until the tracer is closed. In that case queued spans are counted as dropped, because the
-    /// endpoint does not accept them now. Returns whether it is closed.
-    fn is_closed_within(&self, pause: Duration) -> bool {
-        self.heartbeat.idle();
-        let due = Instant::now() + pause;
-        let mut queue = self.queue.lock();
-        while !queue.is_closed {
-            if self.wake.wait_until(&mut queue, due).timed_out() {
-                break;
-            }
-        }
-        if queue.is_closed {
-            queue.dropped += queue.spans.len() as u64;
-            queue.spans.clear();
-            queue.requests = 0;
-        }
-        queue.is_closed
     }
 }

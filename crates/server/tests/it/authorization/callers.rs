@@ -122,7 +122,7 @@ async fn ended_session(harness: &Harness, user: &User) -> i64 {
     let app = harness.app();
     let at_ns = app.process.clock.now_ns() - limits::LOGIN_LIFE.as_nanos() as i64;
     let by = Actor { name: "a test".into(), at_ns, ..app.accounts.by_server() };
-    app.accounts.control.begin_session(&by, user, at_ns).await.expect("a session").id
+    app.accounts.control.sign_in.begin_session(&by, user, at_ns).await.expect("a session").id
 }
 
 impl Callers {
@@ -130,48 +130,73 @@ impl Callers {
         let (harness, project) = Harness::registered(database).await;
         let app = harness.app().clone();
         let by = Actor { name: "a test".into(), ..app.accounts.by_server() };
-        let stored = app.accounts.control.project_by_token(&project.token, by.at_ns).expect("the first project");
+        let stored =
+            app.accounts.control.credentials.project_by_token(&project.token, by.at_ns).expect("the first project");
         let organization = stored.organization_id;
         let add = async |name: &str, role: Option<Role>| {
             let email = format!("{name}@example.com");
             let new = NewUser { email, name: name.into(), password_hash: None, is_email_verified: true };
-            let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
+            let user = app.accounts.control.people.create_user(&by, &new).await.expect("a user");
             match role {
                 Some(role) => {
-                    app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member")
+                    app.accounts.control.people.add_member(&by, organization, user.id, role).await.expect("a member")
                 }
                 None => {
-                    app.accounts.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another");
+                    app.accounts
+                        .control
+                        .people
+                        .create_organization(&by, "Other", "UTC", user.id)
+                        .await
+                        .expect("another");
                 }
             }
             user
         };
         let revoked = add("revoked", Some(Role::Admin)).await;
         let before = harness.login_of(&revoked).await;
-        app.accounts.control.set_password(&by, revoked.id, "another").await.expect("another password");
-        let owner =
-            app.accounts.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
-        let owner = app.accounts.control.user(owner).expect("the owner");
+        app.accounts.control.sign_in.set_password(&by, revoked.id, "another").await.expect("another password");
+        let owner = app
+            .accounts
+            .control
+            .sign_in
+            .stored_user("owner@example.com")
+            .await
+            .expect("a database")
+            .expect("the owner")
+            .id;
+        let owner = app.accounts.control.people.user(owner).expect("the owner");
         let other = uuid(&harness.project("other").await.id);
         let token = async |level, projects, expires_ns| {
             let scope = Scope { level, projects };
-            let made = app.accounts.control.create_personal_token(&by, owner.id, "one", &scope, expires_ns).await;
+            let made =
+                app.accounts.control.credentials.create_personal_token(&by, owner.id, "one", &scope, expires_ns).await;
             made.expect("a token").1
         };
         let client = async |requested: Option<&str>, resource: &str| {
             let level = ScopeLevel::requested(requested);
-            let code =
-                app.accounts.control.begin_device_login(&by, "tidewatch-cli", level).await.expect("a device code");
+            let code = app
+                .accounts
+                .control
+                .credentials
+                .begin_device_login(&by, "tidewatch-cli", level)
+                .await
+                .expect("a device code");
             let scope = Scope::of(level);
-            app.accounts.control.answer_device(&by, &owner, &code.user_code, Some(&scope)).await.expect("an answer");
-            let polled = app.accounts.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
+            app.accounts
+                .control
+                .credentials
+                .answer_device(&by, &owner, &code.user_code, Some(&scope))
+                .await
+                .expect("an answer");
+            let polled =
+                app.accounts.control.credentials.poll_device(&by, &code.device_code, None).await.expect("a poll");
             let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
             let access =
                 app.accounts.logins.issue_access(&owner, issued.family, resource, by.at_ns).expect("an access token");
             (access, issued.family)
         };
         let (ended, family) = client(None, "").await;
-        app.accounts.control.delete_grant(&by, owner.id, family).await.expect("an end");
+        app.accounts.control.credentials.delete_grant(&by, owner.id, family).await.expect("an end");
         let mcp = format!("{}/mcp", app.process.config.base_url());
         let credentials = [
             String::new(),
@@ -218,11 +243,11 @@ impl Callers {
     pub async fn sign_in(&mut self) {
         let app = self.harness.app().clone();
         for (caller, id) in &self.people {
-            let user = app.accounts.control.user(*id).expect("a user");
+            let user = app.accounts.control.people.user(*id).expect("a user");
             let age_ns = if *caller == Caller::StaleAdmin { limits::STEP_UP_LIFE.as_nanos() as i64 } else { 0 };
             let by =
                 Actor { name: "a test".into(), at_ns: app.process.clock.now_ns() - age_ns, ..app.accounts.by_server() };
-            let begun = app.accounts.control.begin_session(&by, &user, by.at_ns).await.expect("a session");
+            let begun = app.accounts.control.sign_in.begin_session(&by, &user, by.at_ns).await.expect("a session");
             let at = Caller::ALL.iter().position(|known| known == caller).expect("everybody is known");
             self.credentials[at] = match caller {
                 Caller::AdminsPage | Caller::ForeignPage => begun.cookie,

@@ -4,7 +4,8 @@ import { CircleAlert, CircleCheck, Plus } from "lucide-react";
 import { useState } from "react";
 import { useProject } from "../../../api/account";
 import { type Channel, useChannels, useDeleteChannel, useTestChannel } from "../../../api/channels";
-import { CHANNEL_TYPES } from "../../../model/channel-types";
+import { useTypesForLabels } from "../../../api/config-types";
+import { labelOf } from "../../../model/config-fields";
 import { problemWords, sentence } from "../../../model/problem";
 import { asRole, mayWrite } from "../../../model/roles";
 import { showToast } from "../../../model/toasts";
@@ -140,7 +141,7 @@ function columns(
       card: "main",
       cell: (row) => <span className="font-medium [overflow-wrap:anywhere]">{row.name}</span>,
     },
-    { key: "type", head: "Type", cell: (row) => CHANNEL_TYPES[row.channelType]?.label ?? row.channelType },
+    { key: "type", head: "Type", cell: (row) => <TypeLabel type={row.channelType} /> },
     { key: "state", head: "State", card: "main", cell: (row) => <State channel={row} /> },
     { key: "sent", head: "Last sent", cell: (row) => (row.lastSentAt ? <Ago at={row.lastSentAt} /> : "never") },
     { key: "waiting", head: "Waiting", num: true, cell: (row) => row.waiting },
@@ -169,6 +170,10 @@ function columns(
     </div>
   );
   return [...list, { key: "actions", head: "", num: true, card: "main", cell: actions }];
+}
+
+function TypeLabel({ type }: { type: string }) {
+  return labelOf(useTypesForLabels("channels"), type);
 }
 
 function State({ channel }: { channel: Channel }) {

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_query::error::QueryError;
-use tidewatch_query::rule_windows::{ServedKind, Windows};
-use tidewatch_query::time::{HOUR, MINUTE};
+use tidewatch_query::time_windows::{ServedKind, Windows};
 
-use super::Source;
+use super::source::Source;
 use crate::rules::config::{SloBurn, SloKind};
 use crate::rules::evaluation::Measured;
 use crate::rules::severity::{FAST_BURN, SLOW_BURN};
 use crate::rules::words::{escaped, number};
 
 /// Width of the windows that the others are sums of.
-const STEP: i64 = 5 * MINUTE;
+const STEP: i64 = 5 * MINUTE_NS;
 /// Long and short windows in steps, with the rate at which both must burn: 1 h and 5 min, 6 h and 30 min.
-const PAIRS: [(i64, i64, f64); 2] = [(HOUR / STEP, 1, FAST_BURN), (6 * HOUR / STEP, 6, SLOW_BURN)];
+const PAIRS: [(i64, i64, f64); 2] = [(HOUR_NS / STEP, 1, FAST_BURN), (6 * HOUR_NS / STEP, 6, SLOW_BURN)];
 
 /// Good and all requests of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,9 +38,9 @@ pub(super) async fn measure(
     };
     let found = source.served(kind, windows.and_before(before), &rule.name).await?;
     let mut names: BTreeMap<String, BTreeMap<i64, Step>> = BTreeMap::new();
-    for one in found {
-        let bad = if rule.kind == SloKind::Endpoint { one.server_errors } else { one.errors };
-        names.entry(one.name).or_default().insert(one.window - before, Step { total: one.total, bad });
+    for served in found {
+        let bad = if rule.kind == SloKind::Endpoint { served.server_errors } else { served.errors };
+        names.entry(served.name).or_default().insert(served.window - before, Step { total: served.total, bad });
     }
     let budget = 1.0 - rule.objective_percent / 100.0;
     let mut measured = Vec::new();

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use tidewatch_domain::ranking::apdex;
+use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_query::error::QueryError;
-use tidewatch_query::rule_windows::{Served, ServedKind, Windows};
-use tidewatch_query::time::MINUTE;
+use tidewatch_query::time_windows::{Served, ServedKind, Windows};
 
-use super::Source;
+use super::source::Source;
 use crate::rules::config::RuleConfig;
 use crate::rules::evaluation::Measured;
 use crate::rules::words::{escaped, milliseconds, minutes, number};
@@ -68,7 +68,7 @@ pub(super) async fn measure(
             sums(&found).iter().map(|(window, sum)| of(*window, sum)).collect()
         }
         RuleConfig::ThroughputDrop(rule) => {
-            let before = (rule.baseline_minutes.saturating_mul(MINUTE) + windows.width - 1) / windows.width;
+            let before = (rule.baseline_minutes.saturating_mul(MINUTE_NS) + windows.width - 1) / windows.width;
             let found = source.served(Endpoints, windows.and_before(before), "*").await?;
             let totals: BTreeMap<i64, f64> =
                 sums(&found).into_iter().map(|(window, sum)| (window - before, sum.total)).collect();
@@ -97,77 +97,77 @@ pub(super) async fn measure(
         }
         RuleConfig::EndpointErrorRate(rule) => {
             let found = source.served(Endpoints, windows, &rule.endpoint).await?;
-            each(found, &|one| {
-                let is_enough = one.total >= rule.min_requests.max(1.0);
-                let value = is_enough.then(|| 100.0 * one.server_errors / one.total);
+            each(found, &|served| {
+                let is_enough = served.total >= rule.min_requests.max(1.0);
+                let value = is_enough.then(|| 100.0 * served.server_errors / served.total);
                 Measured {
-                    window: one.window,
-                    subject: one.name.clone(),
+                    window: served.window,
+                    subject: served.name.clone(),
                     value,
                     breaches: value.is_some_and(|value| value >= rule.threshold_percent),
-                    title: format!("{}: {} % of requests fail", one.name, number(value.unwrap_or(0.0))),
+                    title: format!("{}: {} % of requests fail", served.name, number(value.unwrap_or(0.0))),
                     body: format!(
                         "{} of {} requests failed in {span}. The threshold is {} %.",
-                        number(one.server_errors),
-                        number(one.total),
+                        number(served.server_errors),
+                        number(served.total),
                         number(rule.threshold_percent)
                     ),
-                    page: format!("/endpoints/{}", escaped(&one.name)),
+                    page: format!("/endpoints/{}", escaped(&served.name)),
                 }
             })
         }
         RuleConfig::EndpointP95(rule) | RuleConfig::EndpointP99(rule) => {
             let (index, name) = if matches!(config, RuleConfig::EndpointP95(_)) { (0, "P95") } else { (1, "P99") };
             let found = source.served(Endpoints, windows, &rule.endpoint).await?;
-            each(found, &|one| {
-                latency(one, index, name, rule.threshold_ms, &span, format!("/endpoints/{}", escaped(&one.name)))
+            each(found, &|served| {
+                latency(served, index, name, rule.threshold_ms, &span, format!("/endpoints/{}", escaped(&served.name)))
             })
         }
         RuleConfig::TaskDuration(rule) => {
             let found = source.served(Tasks, windows, &rule.task_name).await?;
-            each(found, &|one| {
-                latency(one, 0, "P95", rule.threshold_ms, &span, format!("/tasks/{}", escaped(&one.name)))
+            each(found, &|served| {
+                latency(served, 0, "P95", rule.threshold_ms, &span, format!("/tasks/{}", escaped(&served.name)))
             })
         }
         RuleConfig::TaskFailureRate(rule) => {
             let found = source.served(Tasks, windows, &rule.task_name).await?;
-            each(found, &|one| {
-                let is_enough = one.total >= rule.min_executions.max(1.0);
-                let value = is_enough.then(|| 100.0 * one.errors / one.total);
+            each(found, &|served| {
+                let is_enough = served.total >= rule.min_executions.max(1.0);
+                let value = is_enough.then(|| 100.0 * served.errors / served.total);
                 Measured {
-                    window: one.window,
-                    subject: one.name.clone(),
+                    window: served.window,
+                    subject: served.name.clone(),
                     value,
                     breaches: value.is_some_and(|value| value >= rule.threshold_percent),
-                    title: format!("{}: {} % of runs fail", one.name, number(value.unwrap_or(0.0))),
+                    title: format!("{}: {} % of runs fail", served.name, number(value.unwrap_or(0.0))),
                     body: format!(
                         "{} of {} runs failed in {span}. The threshold is {} %.",
-                        number(one.errors),
-                        number(one.total),
+                        number(served.errors),
+                        number(served.total),
                         number(rule.threshold_percent)
                     ),
-                    page: format!("/tasks/{}", escaped(&one.name)),
+                    page: format!("/tasks/{}", escaped(&served.name)),
                 }
             })
         }
         RuleConfig::Impact(level, rule) => {
             let found = source.served(Endpoints, windows, "*").await?;
-            each(found, &|one| {
-                let impact = one.impact.as_ref().filter(|_| one.total >= rule.min_requests.max(1.0));
+            each(found, &|served| {
+                let impact = served.impact.as_ref().filter(|_| served.total >= rule.min_requests.max(1.0));
                 let value = impact.map(|impact| impact.score);
                 let reason = impact.map_or("", |impact| impact.reason.as_str());
                 Measured {
-                    window: one.window,
-                    subject: one.name.clone(),
+                    window: served.window,
+                    subject: served.name.clone(),
                     value,
                     breaches: value.is_some_and(|value| value >= level.score()),
-                    title: format!("{}: impact is {}", one.name, number(value.unwrap_or(0.0))),
+                    title: format!("{}: impact is {}", served.name, number(value.unwrap_or(0.0))),
                     body: format!(
                         "{reason}; {} requests in {span}. The threshold is {}.",
-                        number(one.total),
+                        number(served.total),
                         number(level.score())
                     ),
-                    page: format!("/endpoints/{}", escaped(&one.name)),
+                    page: format!("/endpoints/{}", escaped(&served.name)),
                 }
             })
         }
@@ -178,15 +178,15 @@ pub(super) async fn measure(
 /// Requests of a usual window below which a drop is not measured.
 const USUAL_MIN: f64 = 10.0;
 
-fn latency(one: &Served, index: usize, name: &str, threshold_ms: f64, span: &str, page: String) -> Measured {
-    let value = one.percentiles.map(|percentiles| percentiles[index] / 1e6);
+fn latency(served: &Served, index: usize, name: &str, threshold_ms: f64, span: &str, page: String) -> Measured {
+    let value = served.percentiles.map(|percentiles| percentiles[index] / 1e6);
     Measured {
-        window: one.window,
-        subject: one.name.clone(),
+        window: served.window,
+        subject: served.name.clone(),
         value,
         breaches: value.is_some_and(|value| value >= threshold_ms),
-        title: format!("{}: {name} is {}", one.name, milliseconds(value.unwrap_or(0.0))),
-        body: format!("Of {} calls in {span}. The threshold is {}.", number(one.total), milliseconds(threshold_ms)),
+        title: format!("{}: {name} is {}", served.name, milliseconds(value.unwrap_or(0.0))),
+        body: format!("Of {} calls in {span}. The threshold is {}.", number(served.total), milliseconds(threshold_ms)),
         page,
     }
 }
@@ -203,13 +203,13 @@ struct Sums {
 
 fn sums(found: &[Served]) -> BTreeMap<i64, Sums> {
     let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
-    for one in found {
-        let sum = sums.entry(one.window).or_default();
-        sum.total += one.total;
-        sum.server_errors += one.server_errors;
-        sum.timed += one.timed;
-        sum.satisfied += one.satisfied;
-        sum.tolerating += one.tolerating;
+    for served in found {
+        let sum = sums.entry(served.window).or_default();
+        sum.total += served.total;
+        sum.server_errors += served.server_errors;
+        sum.timed += served.timed;
+        sum.satisfied += served.satisfied;
+        sum.tolerating += served.tolerating;
     }
     sums
 }

@@ -16,7 +16,7 @@ use tidewatch_accounts::secrets::webauthn::{Assertion, RelyingParty};
 use tidewatch_accounts::{Passkey, Verification};
 use tidewatch_limits as limits;
 
-use super::rfc3339;
+use super::fields::rfc3339;
 
 const PUBLIC_KEY: &str = "public-key";
 

@@ -14,7 +14,7 @@ use crate::http::auth::bodies::passkeys::{
     AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
     PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
 };
-use crate::http::auth::check_name;
+use crate::http::auth::fields::check_name;
 use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
@@ -46,8 +46,9 @@ pub async fn start(
 ) -> Result<Json<PasskeyCreation>, ApiError> {
     let party = party(&accounts)?;
     check_own_password(&accounts, &caller, request.password).await?;
-    let known = accounts.control.passkeys(caller.user.id).await?;
-    let challenge = accounts.control.challenge_passkey(Ceremony::Add(caller.user.id), accounts.clock.now_ns()).await?;
+    let known = accounts.control.sign_in.passkeys(caller.user.id).await?;
+    let challenge =
+        accounts.control.sign_in.challenge_passkey(Ceremony::Add(caller.user.id), accounts.clock.now_ns()).await?;
     let options = CreationOptions {
         rp: PasskeyParty { id: party.id.clone(), name: PARTY },
         user: PasskeyOwner {
@@ -92,7 +93,7 @@ pub async fn finish(
     let transports = TRANSPORTS.iter().filter(|known| response.transports.iter().any(|one| one == *known));
     let transports = transports.map(|one| (*one).to_owned()).collect();
     let (actor, response) = (caller.actor(&accounts.clock), (request.challenge_id.as_str(), creation));
-    let added = accounts.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
+    let added = accounts.control.sign_in.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
     let added = added.ok_or_else(|| ApiError::malformed("the passkey was not accepted"))?;
     let response = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
     Ok((StatusCode::CREATED, Json(response)))
@@ -116,7 +117,8 @@ pub async fn rename(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let name = check_name(&request.name)?;
     let id = id.parse().map_err(|_| unknown())?;
-    let is_known = accounts.control.rename_passkey(&caller.actor(&accounts.clock), caller.user.id, id, name).await?;
+    let is_known =
+        accounts.control.sign_in.rename_passkey(&caller.actor(&accounts.clock), caller.user.id, id, name).await?;
     if is_known { Ok(Json(StatusAnswer::of("renamed"))) } else { Err(unknown()) }
 }
 
@@ -139,7 +141,7 @@ pub async fn remove(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let id = id.parse().map_err(|_| unknown())?;
     check_own_password(&accounts, &caller, request.password).await?;
-    let is_known = accounts.control.remove_passkey(&caller.actor(&accounts.clock), caller.user.id, id).await?;
+    let is_known = accounts.control.sign_in.remove_passkey(&caller.actor(&accounts.clock), caller.user.id, id).await?;
     if is_known { Ok(Json(StatusAnswer::of("deleted"))) } else { Err(unknown()) }
 }
 

@@ -45,7 +45,7 @@ pub async fn start(
         Some(email) => of_address(&accounts, email).await?,
         None => (None, Vec::new()),
     };
-    let challenge = accounts.control.challenge_passkey(Ceremony::SignIn(user), accounts.clock.now_ns()).await?;
+    let challenge = accounts.control.sign_in.challenge_passkey(Ceremony::SignIn(user), accounts.clock.now_ns()).await?;
     Ok(Json(request(party, challenge, allowed, "required")))
 }
 
@@ -70,7 +70,7 @@ pub async fn finish(
     let party = party(&accounts)?;
     let proof = proof(party, &response.challenge_id, &response.credential);
     let actor = from.actor(&accounts.clock, "login");
-    let user = accounts.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
+    let user = accounts.control.sign_in.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
     from.record_sign_in(&accounts, &user, "passkey").await?;
     let (token, bundle) = session(&accounts, &process, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
@@ -94,11 +94,12 @@ pub async fn second_step(
 ) -> Result<Json<PasskeyRequest>, ApiError> {
     let party = party(&accounts)?;
     let now_ns = accounts.clock.now_ns();
-    let user = accounts.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
+    let user = accounts.control.sign_in.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
     let user = user.ok_or(ApiError::Unauthorized("the sign-in took too long; begin again"))?;
-    let known = accounts.control.passkeys(user).await?;
+    let known = accounts.control.sign_in.passkeys(user).await?;
     let allowed = known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect();
-    let challenge = accounts.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
+    let challenge =
+        accounts.control.sign_in.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
     Ok(Json(request(party, challenge, allowed, "preferred")))
 }
 
@@ -106,14 +107,14 @@ pub async fn second_step(
 /// the same for an address and have the number and lengths of real ones: the response does not reveal whether the
 /// account exists.
 async fn of_address(accounts: &Accounts, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
-    if let Some(user) = accounts.control.stored_user(email).await? {
-        let known = accounts.control.passkeys(user.id).await?;
+    if let Some(user) = accounts.control.sign_in.stored_user(email).await? {
+        let known = accounts.control.sign_in.passkeys(user.id).await?;
         if !known.is_empty() {
             return Ok((Some(user.id), known.iter().map(|one| descriptor(&one.credential_id, &[])).collect()));
         }
     }
     let email = email.to_lowercase();
-    Ok((None, decoys(|part| accounts.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
+    Ok((None, decoys(|part| accounts.control.database().sealer().mac("passkey of nobody", &format!("{part} {email}")))))
 }
 
 /// Decoy passkeys: mostly one, sometimes two or three, with the lengths of real platforms and security keys. `mark`

@@ -50,7 +50,7 @@ async fn create(
     JsonBody(request): JsonBody<SavedViewRequest>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
-    Ok(Json(stored::create(&accounts.control, &actor, &access.project, rights, request).await?))
+    Ok(Json(stored::create(&accounts.control.projects, &actor, &access.project, rights, request).await?))
 }
 
 /// Renames, shares or updates an own view; admins change shared ones of others.
@@ -70,7 +70,7 @@ async fn change(
     JsonBody(request): JsonBody<SavedViewChange>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
-    Ok(Json(stored::change(&accounts.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
+    Ok(Json(stored::change(&accounts.control.projects, &actor, &access.project, rights, view_id(&id)?, request).await?))
 }
 
 /// Deletes an own view; admins delete shared ones of others.
@@ -88,7 +88,7 @@ async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let (id, rights) = (view_id(&id)?, stored::rights(access.role));
-    accounts.control.delete_view(&access.actor(&accounts.clock), &access.project, rights, id).await?;
+    accounts.control.projects.delete_view(&access.actor(&accounts.clock), &access.project, rights, id).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
@@ -133,7 +133,7 @@ async fn set_star(
     is_starred: bool,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let id = view_id(id)?;
-    accounts.control.star_view(access.user.id, &access.project, id, is_starred).await?;
+    accounts.control.projects.star_view(access.user.id, &access.project, id, is_starred).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 

@@ -4,7 +4,9 @@
 
 use super::bodies::*;
 use crate::error::ApiError;
-use tidewatch_accounts::{Actor, Control, NewView, Permission, Project, Role, SavedView, ViewChange, ViewRights};
+use tidewatch_accounts::{
+    Actor, Control, NewView, Permission, Project, Projects, Role, SavedView, ViewChange, ViewRights,
+};
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
@@ -16,7 +18,7 @@ pub fn rights(role: Role) -> ViewRights {
 
 /// `GET /api/saved-views`.
 pub async fn list(control: &Control, project: &Project, user: i64, rights: ViewRights) -> Result<SavedViews, ApiError> {
-    let stored = control.saved_views(project.number, user).await?;
+    let stored = control.projects.saved_views(project.number, user).await?;
     let mut data: Vec<SavedViewRow> = stored.into_iter().filter_map(|one| row(control, user, rights, one)).collect();
     data.sort_by_cached_key(|one| (!one.starred, one.shared, one.name.to_lowercase(), one.id));
     Ok(SavedViews { data })
@@ -25,7 +27,7 @@ pub async fn list(control: &Control, project: &Project, user: i64, rights: ViewR
 /// `None` for a page that this release does not have.
 fn row(control: &Control, user: i64, rights: ViewRights, view: SavedView) -> Option<SavedViewRow> {
     let own = view.owner == user;
-    let owner = control.user(view.owner).map_or_else(String::new, |user| match user.name.as_str() {
+    let owner = control.people.user(view.owner).map_or_else(String::new, |user| match user.name.as_str() {
         "" => user.email.clone(),
         name => name.to_owned(),
     });
@@ -46,7 +48,7 @@ fn row(control: &Control, user: i64, rights: ViewRights, view: SavedView) -> Opt
 
 /// `POST /api/saved-views`.
 pub async fn create(
-    control: &Control,
+    projects: &Projects,
     actor: &Actor,
     project: &Project,
     rights: ViewRights,
@@ -60,12 +62,12 @@ pub async fn create(
         search: checked_search(search)?,
         is_shared: shared,
     };
-    Ok(SavedViewChanged { id: control.save_view(actor, project, rights, &view).await? })
+    Ok(SavedViewChanged { id: projects.save_view(actor, project, rights, &view).await? })
 }
 
 /// `PUT /api/saved-views/{id}`.
 pub async fn change(
-    control: &Control,
+    projects: &Projects,
     actor: &Actor,
     project: &Project,
     rights: ViewRights,
@@ -77,7 +79,7 @@ pub async fn change(
         search: request.search.map(checked_search).transpose()?,
         is_shared: request.shared,
     };
-    control.change_view(actor, project, rights, id, &change).await?;
+    projects.change_view(actor, project, rights, id, &change).await?;
     Ok(SavedViewChanged { id })
 }
 

@@ -31,7 +31,7 @@ use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 pub use recheck::StreamAccess;
 use tidewatch_accounts::{
-    ActiveSession, Actor, Control, Organization, PERSONAL_PREFIX, Permission, Project, Role, Scope, ScopeLevel, User,
+    ActiveSession, Actor, Organization, PERSONAL_PREFIX, Permission, Project, Projects, Role, Scope, ScopeLevel, User,
 };
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
@@ -201,9 +201,9 @@ impl<N> ProjectAccess<N> {
     }
 
     /// The projects that the user may read with this credential, for queries across projects.
-    pub fn readable_projects(&self, control: &Control) -> Vec<Arc<Project>> {
-        let projects = control.projects_of(self.user.id).into_iter().map(|(project, _)| project);
-        projects.filter(|project| self.via.opens(project.id)).collect()
+    pub fn readable_projects(&self, projects: &Projects) -> Vec<Arc<Project>> {
+        let of_user = projects.projects_of(self.user.id).into_iter().map(|(project, _)| project);
+        of_user.filter(|project| self.via.opens(project.id)).collect()
     }
 }
 
@@ -302,8 +302,8 @@ impl<N: Needed> FromRequestParts<AppState> for ProjectAccess<N> {
         let id = project_id(&parts.uri)?;
         caller.permit::<N>(About::Project(id), &accounts.clock)?;
         let Caller { user, from, via, session } = caller;
-        let allowed = accounts.control.project_by_id(id).and_then(|project| {
-            let role = accounts.control.role_in(user.id, &project)?;
+        let allowed = accounts.control.projects.project_by_id(id).and_then(|project| {
+            let role = accounts.control.people.role_in(user.id, &project)?;
             Some((project, role))
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
@@ -323,7 +323,7 @@ impl<N: Needed> FromRequestParts<AppState> for OrganizationAccess<N> {
         let path = RawPathParams::from_request_parts(parts, state).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
-        let member = accounts.control.membership(user.id, id);
+        let member = accounts.control.people.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
         check_two_factor(&user, &member.organization)?;
         require(member.role, N::PERMISSION)?;
@@ -392,8 +392,8 @@ async fn person(
     process: &Process,
 ) -> Result<Option<Found>, ApiError> {
     if token.starts_with(PERSONAL_PREFIX) {
-        let found = accounts.control.user_of_personal_token(token, accounts.clock.now_ns()).await?;
-        let known = found.and_then(|(id, scope)| Some((accounts.control.user(id)?, scope)));
+        let found = accounts.control.credentials.user_of_personal_token(token, accounts.clock.now_ns()).await?;
+        let known = found.and_then(|(id, scope)| Some((accounts.control.people.user(id)?, scope)));
         return Ok(known.map(|(user, scope)| (user, Via::Token(Arc::new(scope)), None)));
     }
     login(token, path, from, accounts, process).await
@@ -409,11 +409,11 @@ async fn login(
     process: &Process,
 ) -> Result<Option<Found>, ApiError> {
     let Some(claims) = accounts.logins.check(token, accounts.clock.now_ns()) else { return Ok(None) };
-    let user = accounts.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
+    let user = accounts.control.people.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
     let Some(user) = user else { return Ok(None) };
     let Some(grant) = claims.grant else {
         let Some(sid) = claims.sid else { return Ok(None) };
-        let session = accounts.control.session_of_login(&from.actor(&accounts.clock, &user.email), sid).await?;
+        let session = accounts.control.sign_in.session_of_login(&from.actor(&accounts.clock, &user.email), sid).await?;
         let session = session.filter(|session| session.user == user.id && session.session_epoch == user.session_epoch);
         return Ok(session.map(|session| (user, Via::Login, Some(session))));
     };
@@ -422,7 +422,7 @@ async fn login(
     {
         return Ok(None);
     }
-    let scope = accounts.control.grant_scope(grant, user.id).await?;
+    let scope = accounts.control.credentials.grant_scope(grant, user.id).await?;
     Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)), None)))
 }
 
@@ -436,9 +436,9 @@ async fn by_cookie(parts: &Parts, from: &ClientInfo, accounts: &Accounts) -> Res
         Page::Foreign if is_safe(&parts.method) => return Ok(None),
         _ => return Err(ApiError::Forbidden("this request does not come from a page of this server")),
     }
-    let found = accounts.control.session_of_cookie(&from.actor(&accounts.clock, "page"), cookie).await?;
+    let found = accounts.control.sign_in.session_of_cookie(&from.actor(&accounts.clock, "page"), cookie).await?;
     let Some((session, next)) = found else { return Ok(None) };
-    let user = accounts.control.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
+    let user = accounts.control.people.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
     let Some(user) = user else { return Ok(None) };
     if let Some(next) = next {
         from.keep_cookie(&next, session.expires_ns, accounts.clock.now_ns());

@@ -32,15 +32,22 @@ impl StreamAccess {
     /// Whether the session or token is still valid, and the user may still read the project.
     pub async fn is_valid(&self, accounts: &Accounts, process: &Process) -> Result<bool, ApiError> {
         let ProjectAccess { user, project, from, .. } = &self.access;
-        let is_user_valid = accounts.control.user(user.id).is_some_and(|now| now.session_epoch == user.session_epoch);
-        let role =
-            accounts.control.project_by_id(project.id).and_then(|project| accounts.control.role_in(user.id, &project));
+        let is_user_valid =
+            accounts.control.people.user(user.id).is_some_and(|now| now.session_epoch == user.session_epoch);
+        let role = accounts
+            .control
+            .projects
+            .project_by_id(project.id)
+            .and_then(|project| accounts.control.people.role_in(user.id, &project));
         if !is_user_valid || role.is_none_or(|role| !role.permits(Read::PERMISSION)) {
             return Ok(false);
         }
         if let Some(session) = self.session {
-            let found =
-                accounts.control.session_of_login(&from.actor(&accounts.clock, &user.email), session.id).await?;
+            let found = accounts
+                .control
+                .sign_in
+                .session_of_login(&from.actor(&accounts.clock, &user.email), session.id)
+                .await?;
             return Ok(found.is_some());
         }
         let Some(token) = &self.token else { return Ok(false) };
