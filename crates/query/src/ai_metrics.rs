@@ -74,6 +74,11 @@ pub fn read_parts_of_tokens(row: Row<'_>) -> [Option<f64>; 2] {
     [row.opt_number(CACHED_TOKENS), row.opt_number(REASONING_TOKENS)]
 }
 
+/// A sum of tokens as a whole number.
+pub fn tokens(sum: Option<f64>) -> Option<i64> {
+    sum.map(|sum| sum.round() as i64)
+}
+
 /// Names of the lines of [`token_kinds`].
 const KINDS: [&str; 4] = ["input", "cached", "output", "reasoning"];
 

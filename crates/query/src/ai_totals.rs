@@ -6,7 +6,7 @@ use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use super::ai_flags;
-use super::ai_metrics::{self, AiMetrics};
+use super::ai_metrics::{self, AiMetrics, tokens};
 use super::answer::Row;
 use super::entities::whole;
 use super::executor::Executor;
@@ -43,7 +43,6 @@ pub fn aggregates() -> Vec<Aggregate> {
 pub fn read(row: Row<'_>, models: Vec<String>) -> AiTotals {
     let own = AiMetrics::read(row);
     let [cached, reasoning] = ai_metrics::read_parts_of_tokens(row);
-    let tokens = |sum: Option<f64>| sum.map(|sum| sum.round() as i64);
     let quantiles = row.numbers(QUANTILES).unwrap_or_default();
     let quantile = |index: usize| quantiles.get(index).map_or(0, |ns| ns.round() as i64);
     AiTotals {

@@ -7,7 +7,7 @@ use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::ai_flags;
-use super::ai_metrics::{self, AiMetrics, model_calls, tool_runs};
+use super::ai_metrics::{self, AiMetrics, model_calls, tokens, tool_runs};
 use super::answer::Row;
 use super::chart::{Lines, VALUE};
 use super::entities::{
@@ -21,7 +21,6 @@ use super::views::ai::*;
 use super::views::page::{ListRequest, PageInfo, TrendPoint};
 use super::{attributes, conversation, filters, grouping, ids};
 use crate::error::QueryError;
-use tidewatch_accounts::Project;
 
 /// Calls of generative models and runs of their tools.
 pub struct AiTrace;
@@ -84,10 +83,6 @@ fn add(left: Option<f64>, right: Option<f64>) -> Option<f64> {
         (Some(left), Some(right)) => Some(left + right),
         (left, right) => left.or(right),
     }
-}
-
-fn tokens(sum: Option<f64>) -> Option<i64> {
-    sum.map(|sum| sum.round() as i64)
 }
 
 impl EntityKind for AiTrace {
@@ -185,12 +180,6 @@ impl EntityKind for AiTrace {
         Filter::True
     }
 
-    async fn ranking_context(_: &Executor, _: &Project) -> Result<(), QueryError> {
-        Ok(())
-    }
-
-    fn name_context() {}
-
     fn aggregates((): &()) -> Vec<Aggregate> {
         ai_metrics::aggregates()
     }
@@ -280,10 +269,6 @@ impl EntityKind for AiTrace {
         }
     }
 
-    async fn name_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
-        Ok(())
-    }
-
     fn name_view(data: Vec<AiTraceRow>, pagination: PageInfo, stats: &EntityStats<AiMetrics>, (): ()) -> AiTracePage {
         let own = &stats.own;
         let stats = AiTraceStats {
@@ -350,9 +335,9 @@ impl EntityKind for AiTrace {
     }
 
     fn chart_view(lines: Lines) -> AiChart {
-        let (traces, points, interval_minutes) = lines.parts();
-        let series = points.map(|(timestamp, trace, value)| AiChartPoint { timestamp, trace, value });
-        AiChart { traces, series: series.collect(), interval_minutes }
+        let point = |timestamp, trace, value| AiChartPoint { timestamp, trace, value };
+        let (traces, series, interval_minutes) = lines.parts(point);
+        AiChart { traces, series, interval_minutes }
     }
 
     async fn row_extra(
@@ -376,11 +361,11 @@ impl EntityKind for AiTrace {
         }
         AiTraceDetail {
             ai_trace,
-            has_spans: !parts.trace.spans.is_empty(),
-            span_graph_status: parts.trace.status.clone(),
-            spans: parts.trace.views(),
+            has_spans: !parts.spans.is_empty(),
+            spans: parts.spans,
+            span_graph_status: parts.span_graph_status,
             conversation,
-            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
+            exceptions: parts.exceptions,
         }
     }
 }

@@ -66,10 +66,10 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The names, the points as (RFC 3339 time, name, value), and the minutes per bucket.
-    pub fn parts(self) -> (Vec<String>, impl Iterator<Item = (String, String, f64)>, i64) {
-        let point = |Point { start, name, value }| (time::to_rfc3339(start), name, value);
-        (self.names, self.points.into_iter().map(point), self.interval_minutes)
+    /// The names, the points that `point` makes of an RFC 3339 time, a name and a value, and the minutes per bucket.
+    pub fn parts<P>(self, point: impl Fn(String, String, f64) -> P) -> (Vec<String>, Vec<P>, i64) {
+        let point = |Point { start, name, value }| point(time::to_rfc3339(start), name, value);
+        (self.names, self.points.into_iter().map(point).collect(), self.interval_minutes)
     }
 }
 

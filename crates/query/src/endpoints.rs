@@ -6,7 +6,7 @@ use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
 use tidewatch_domain::rules::endpoint_name::UNMATCHED;
 use tidewatch_domain::units::HOUR_NS;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
@@ -36,6 +36,13 @@ pub struct Bands {
     common: ApdexBands,
     /// Accepted slow offsets by name, nanoseconds.
     offsets: HashMap<String, i64>,
+}
+
+/// The bands of the page of one name.
+impl Default for Bands {
+    fn default() -> Bands {
+        Bands { common: ApdexBands::detail(), offsets: HashMap::new() }
+    }
 }
 
 impl Bands {
@@ -170,12 +177,7 @@ impl EntityKind for Endpoint {
             app_version: row.text("app_version").to_owned(),
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
-            span_id: ids::format_entity_span(
-                project,
-                row.id16("row_id"),
-                row.trace_id("trace_id"),
-                row.span_id("span_id"),
-            ),
+            span_id: entities::span_id(row, project),
             parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),
@@ -183,23 +185,10 @@ impl EntityKind for Endpoint {
         }
     }
 
-    fn search(text: Option<&str>) -> Filter {
-        filters::contains("name", text)
-    }
-
-    /// Streams have no latency. Spec: entity rows, "Other".
-    fn timed() -> Filter {
-        filters::is_not("is_stream")
-    }
-
     async fn ranking_context(executor: &Executor, project: &Project) -> Result<Bands, QueryError> {
         let slow = executor.context.projects.slow_endpoints(project.number).await?;
         let offset_ns = |(name, slow): (String, SlowEndpoint)| (name, slow.offset_ms.saturating_mul(1_000_000));
         Ok(Bands { common: ApdexBands::impact(0), offsets: slow.into_iter().map(offset_ns).collect() })
-    }
-
-    fn name_context() -> Bands {
-        Bands { common: ApdexBands::detail(), offsets: HashMap::new() }
     }
 
     fn aggregates(bands: &Bands) -> Vec<Aggregate> {
@@ -254,10 +243,6 @@ impl EntityKind for Endpoint {
             EndpointGroupOrder::ServerErrorRate => stats.share(stats.own.server_errors),
             EndpointGroupOrder::Endpoint => return SortValue::Name,
         })
-    }
-
-    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter, _: &Key) -> Result<(), QueryError> {
-        Ok(())
     }
 
     fn group_view(found: RankedGroup<Self>, (): &(), trend: Vec<TrendPoint>) -> EndpointGroup {
@@ -325,9 +310,6 @@ impl EntityKind for Endpoint {
     }
 
     fn chart_body(request: EndpointChartRequest) -> ChartBody<ChartMetric> {
-        let by_name = request.group_by == EndpointGrouping::Name;
-        let name = request.endpoint.filter(|name| !name.is_empty());
-        let (only, of_name) = if by_name { (name, None) } else { (None, name) };
         let column = match request.group_by {
             EndpointGrouping::Name => "name",
             EndpointGrouping::Version => "app_version",
@@ -339,10 +321,8 @@ impl EntityKind for Endpoint {
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
             query: request.query,
-            only,
             metric: request.metric_type,
-            filter: of_name.map_or(Filter::True, |name| filters::text("name", &name)),
-            grouping: KeySource::Column(column),
+            ..ChartBody::by_column(column, request.endpoint)
         }
     }
 
@@ -351,24 +331,20 @@ impl EntityKind for Endpoint {
     }
 
     fn chart_view(lines: Lines) -> EndpointChart {
-        let (endpoints, points, interval_minutes) = lines.parts();
-        let series = points.map(|(timestamp, endpoint, value)| EndpointChartPoint { timestamp, endpoint, value });
-        EndpointChart { endpoints, series: series.collect(), interval_minutes }
-    }
-
-    async fn row_extra(_: &Executor, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
-        Ok(())
+        let point = |timestamp, endpoint, value| EndpointChartPoint { timestamp, endpoint, value };
+        let (endpoints, series, interval_minutes) = lines.parts(point);
+        EndpointChart { endpoints, series, interval_minutes }
     }
 
     fn detail_view(parts: DetailParts<Self>) -> EndpointDetail {
         EndpointDetail {
-            exception: parts.own_exception(),
-            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
-            messages: Vec::new(),
-            has_spans: !parts.trace.spans.is_empty(),
-            span_graph_status: parts.trace.status.clone(),
-            spans: parts.trace.views(),
             endpoint: parts.row,
+            has_spans: !parts.spans.is_empty(),
+            spans: parts.spans,
+            span_graph_status: parts.span_graph_status,
+            exception: parts.exception,
+            exceptions: parts.exceptions,
+            messages: Vec::new(),
         }
     }
 }

@@ -9,7 +9,8 @@ use super::endpoints::Endpoint;
 use super::executor::Executor;
 use super::plans::{self, Window};
 use super::time::Range;
-use super::views::overview::{Counts, Overview, OverviewQuery};
+use super::views::overview::{Counts, Overview};
+use super::views::page::RangeQuery;
 use super::{ai_metrics, entities, issues};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
@@ -18,7 +19,7 @@ use tidewatch_accounts::Project;
 const ROWS: usize = 5;
 
 /// `GET /api/dashboard/overview`.
-pub async fn read(executor: &Executor, project: &Arc<Project>, query: OverviewQuery) -> Result<Overview, QueryError> {
+pub async fn read(executor: &Executor, project: &Arc<Project>, query: RangeQuery) -> Result<Overview, QueryError> {
     let now = executor.context.clock.now_ns();
     let range = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     let (recent_issues, worst_endpoints, (counts, stored_counts)) = tokio::try_join!(

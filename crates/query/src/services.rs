@@ -14,6 +14,7 @@ use super::entities::whole;
 use super::executor::Executor;
 use super::plans::{self, Window};
 use super::time::{self, Range};
+use super::views::page::RangeQuery;
 use super::views::services::*;
 use super::{ai_metrics, filters, ids};
 use crate::error::QueryError;
@@ -21,7 +22,7 @@ use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
 /// `GET /api/services`.
-pub async fn read(executor: &Executor, project: &Project, query: ServicesQuery) -> Result<Services, QueryError> {
+pub async fn read(executor: &Executor, project: &Project, query: RangeQuery) -> Result<Services, QueryError> {
     let now = executor.context.clock.now_ns();
     let requested = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     // The time of a count is the start of its minute.

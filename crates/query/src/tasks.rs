@@ -1,7 +1,7 @@
 //! Tasks. They are ranked by the time lost to slow runs: count x (P95 - P50).
 
 use tidewatch_domain::ranking::task_rank;
-use tidewatch_store::plan::{Aggregate, Filter, Key, KeySource};
+use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
@@ -16,9 +16,8 @@ use super::time::{self, Range};
 use super::views::endpoint::ChartMetric;
 use super::views::page::{PageInfo, TrendPoint};
 use super::views::task::*;
-use super::{attributes, filters, ids};
+use super::{attributes, ids};
 use crate::error::QueryError;
-use tidewatch_accounts::Project;
 
 /// Runs of queue jobs and console commands.
 pub struct Task;
@@ -66,38 +65,12 @@ impl EntityKind for Task {
             app_version: row.text("app_version").to_owned(),
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
-            span_id: ids::format_entity_span(
-                project,
-                row.id16("row_id"),
-                row.trace_id("trace_id"),
-                row.span_id("span_id"),
-            ),
+            span_id: entities::span_id(row, project),
             parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),
         }
     }
-
-    fn search(text: Option<&str>) -> Filter {
-        filters::contains("name", text)
-    }
-
-    /// Streams have no latency. Spec: entity rows, "Other".
-    fn timed() -> Filter {
-        filters::is_not("is_stream")
-    }
-
-    async fn ranking_context(_: &Executor, _: &Project) -> Result<(), QueryError> {
-        Ok(())
-    }
-
-    fn name_context() {}
-
-    fn aggregates((): &()) -> Vec<Aggregate> {
-        Vec::new()
-    }
-
-    fn metrics(_: Row<'_>) {}
 
     fn rank(_: &str, stats: &EntityStats<()>, (): &()) -> f64 {
         task_rank(stats.total, stats.percentile(0), stats.percentile(1))
@@ -116,10 +89,6 @@ impl EntityKind for Task {
             TaskGroupOrder::ErrorRate => stats.error_rate(),
             TaskGroupOrder::Task | TaskGroupOrder::TaskName => return SortValue::Name,
         })
-    }
-
-    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter, _: &Key) -> Result<(), QueryError> {
-        Ok(())
     }
 
     fn group_view(found: RankedGroup<Self>, (): &(), trend: Vec<TrendPoint>) -> TaskGroup {
@@ -160,9 +129,6 @@ impl EntityKind for Task {
     }
 
     fn chart_body(request: TaskChartRequest) -> ChartBody<ChartMetric> {
-        let by_name = request.group_by == TaskGrouping::Name;
-        let name = request.task.filter(|name| !name.is_empty());
-        let (only, of_name) = if by_name { (name, None) } else { (None, name) };
         let column = match request.group_by {
             TaskGrouping::Name => "name",
             TaskGrouping::Version => "app_version",
@@ -173,10 +139,8 @@ impl EntityKind for Task {
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
             query: request.query,
-            only,
             metric: request.metric_type,
-            filter: of_name.map_or(Filter::True, |name| filters::text("name", &name)),
-            grouping: KeySource::Column(column),
+            ..ChartBody::by_column(column, request.task)
         }
     }
 
@@ -185,24 +149,20 @@ impl EntityKind for Task {
     }
 
     fn chart_view(lines: Lines) -> TaskChart {
-        let (tasks, points, interval_minutes) = lines.parts();
-        let series = points.map(|(timestamp, task, value)| TaskChartPoint { timestamp, task, value });
-        TaskChart { tasks, series: series.collect(), interval_minutes }
-    }
-
-    async fn row_extra(_: &Executor, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
-        Ok(())
+        let point = |timestamp, task, value| TaskChartPoint { timestamp, task, value };
+        let (tasks, series, interval_minutes) = lines.parts(point);
+        TaskChart { tasks, series, interval_minutes }
     }
 
     fn detail_view(parts: DetailParts<Self>) -> TaskDetail {
         TaskDetail {
-            exception: parts.own_exception(),
-            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
-            messages: Vec::new(),
-            has_spans: !parts.trace.spans.is_empty(),
-            span_graph_status: parts.trace.status.clone(),
-            spans: parts.trace.views(),
             task: parts.row,
+            has_spans: !parts.spans.is_empty(),
+            spans: parts.spans,
+            span_graph_status: parts.span_graph_status,
+            exception: parts.exception,
+            exceptions: parts.exceptions,
+            messages: Vec::new(),
         }
     }
 }

@@ -82,13 +82,9 @@ const TESTS_WITH_SQL: &[(&str, &str)] = &[
     ("crates/lake/src/tests/power.rs", "makes statements of the catalog fail"),
     ("crates/lake/src/tests/support.rs", "makes statements of the catalog fail"),
     ("crates/server/tests/it/account_nodes.rs", "writes a database of the first version; reads what is sealed"),
-    ("crates/server/tests/it/alert_incidents.rs", "writes alerts of rules that were deleted"),
     ("crates/server/tests/it/deploys.rs", "writes the state of before an update"),
     ("crates/server/tests/it/engines.rs", "creates databases of PostgreSQL"),
-    ("crates/server/tests/it/monitor_checks.rs", "reads what is sealed"),
-    ("crates/server/tests/it/monitor_heartbeats.rs", "reads what is hashed"),
-    ("crates/server/tests/it/monitor_target.rs", "writes a rule and reads the outbox"),
-    ("crates/server/tests/it/on_call.rs", "writes alerts and reads leases and what is sealed"),
+    ("crates/server/tests/it/on_call.rs", "reads the sealed targets of the outbox"),
 ];
 
 #[test]

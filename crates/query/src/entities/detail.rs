@@ -9,7 +9,7 @@ use super::{DetailParts, EntityKind};
 use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::occurrences;
+use crate::occurrences::{self, OccurrenceRecord};
 use crate::plans::{self, Window};
 use crate::projects::Projects;
 use crate::time::Range;
@@ -34,8 +34,16 @@ pub async fn detail<K: EntityKind>(
         occurrences::of_trace(executor, project, trace_id, window),
         K::row_extra(executor, project.number, row, window),
     )?;
-    let (id, row) = (ids::format_row(row.id16("row_id")), K::row(row, project.id));
-    Ok(K::detail_view(DetailParts { row, id, trace, exceptions, extra }))
+    let id = ids::format_row(row.id16("row_id"));
+    let own = exceptions.iter().find(|exception| exception.view.owner_id == id);
+    Ok(K::detail_view(DetailParts {
+        row: K::row(row, project.id),
+        exception: own.map(OccurrenceRecord::brief),
+        exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
+        span_graph_status: trace.status.clone(),
+        spans: trace.views(),
+        extra,
+    }))
 }
 
 /// Finds the row with this id, with all columns. Reads the range around `recorded_at` (nanoseconds since the epoch)

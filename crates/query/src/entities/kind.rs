@@ -1,6 +1,6 @@
 //! The differences between the kinds of entities.
 
-use std::future::Future;
+use std::future::{Future, Ready, ready};
 
 use serde::de::DeserializeOwned;
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource};
@@ -12,14 +12,17 @@ use crate::answer::Row;
 use crate::chart::{Lines, VALUE};
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::filters;
 use crate::language::RowKind;
-use crate::occurrences::OccurrenceRecord;
 use crate::time::Range;
-use crate::trace::Trace;
 use crate::views::endpoint::ChartMetric;
-use crate::views::issue::ExceptionBrief;
+use crate::views::issue::{ExceptionBrief, Occurrence};
 use crate::views::page::{ListRequest, PageInfo, TrendPoint};
+use crate::views::span::{SpanGraphStatus, SpanView};
 use tidewatch_accounts::Project;
+
+/// The column with the name of the entity.
+const NAME_COLUMN: &str = "name";
 
 /// A kind of entity: its table, its orders, its metrics besides [`EntityStats`], and its API views.
 pub trait EntityKind: Sized + 'static {
@@ -35,18 +38,18 @@ pub trait EntityKind: Sized + 'static {
     /// Orders of groups.
     type GroupOrder: DeserializeOwned + Default + Copy + Send + Sync;
 
-    /// Parameters of the metrics: accepted slow offsets, Apdex bands.
-    type Context: Send + Sync;
+    /// Parameters of the metrics: accepted slow offsets, Apdex bands. The default is that of the page of one name.
+    type Context: Default + Send + Sync;
     /// Metrics that the other kinds do not have.
     type Metrics: Default + Send;
     /// The value that groups are ranked by.
     type Rank: Send;
     /// Additional values for the names on a page of groups.
-    type GroupExtra: Send;
+    type GroupExtra: Default + Send;
     /// Additional values for the page of one name.
-    type NameExtra: Send;
+    type NameExtra: Default + Send;
     /// Additional values for the page of one row.
-    type RowExtra: Send;
+    type RowExtra: Default + Send;
 
     /// The view of a row.
     type Row: Send;
@@ -69,26 +72,36 @@ pub trait EntityKind: Sized + 'static {
     /// The view of a row with all columns of the table. `project`: its id.
     fn row(row: Row<'_>, project: Uuid) -> Self::Row;
 
-    /// The filter of a list's search; every row passes when `text` is absent or blank.
-    fn search(text: Option<&str>) -> Filter;
+    /// The filter of a list's search, which is in the name; every row passes when `text` is absent or blank.
+    fn search(text: Option<&str>) -> Filter {
+        filters::contains(NAME_COLUMN, text)
+    }
 
-    /// The filter on rows that latency statistics include.
-    fn timed() -> Filter;
+    /// The filter on rows that latency statistics include. Streams have no latency. Spec: entity rows, "Other".
+    fn timed() -> Filter {
+        filters::is_not("is_stream")
+    }
 
-    /// The context of groups.
+    /// The context of groups; the default when the kind has none of its own.
     fn ranking_context(
         executor: &Executor,
         project: &Project,
-    ) -> impl Future<Output = Result<Self::Context, QueryError>> + Send;
+    ) -> impl Future<Output = Result<Self::Context, QueryError>> + Send {
+        let _ = (executor, project);
+        nothing()
+    }
 
-    /// The context of the page of one name, and of its metrics.
-    fn name_context() -> Self::Context;
-
-    /// The aggregates that [`EntityKind::metrics`] reads.
-    fn aggregates(context: &Self::Context) -> Vec<Aggregate>;
+    /// The aggregates that [`EntityKind::metrics`] reads; none when the kind has no metrics of its own.
+    fn aggregates(context: &Self::Context) -> Vec<Aggregate> {
+        let _ = context;
+        Vec::new()
+    }
 
     /// Reads the outputs of [`EntityKind::aggregates`].
-    fn metrics(row: Row<'_>) -> Self::Metrics;
+    fn metrics(row: Row<'_>) -> Self::Metrics {
+        let _ = row;
+        Self::Metrics::default()
+    }
 
     /// Ranks the group `name`.
     fn rank(name: &str, stats: &EntityStats<Self::Metrics>, context: &Self::Context) -> Self::Rank;
@@ -103,7 +116,10 @@ pub trait EntityKind: Sized + 'static {
         range: Range,
         filter: Filter,
         key: &Key,
-    ) -> impl Future<Output = Result<Self::GroupExtra, QueryError>> + Send;
+    ) -> impl Future<Output = Result<Self::GroupExtra, QueryError>> + Send {
+        let _ = (executor, project, range, filter, key);
+        nothing()
+    }
 
     /// The view of a group.
     fn group_view(found: RankedGroup<Self>, extra: &Self::GroupExtra, trend: Vec<TrendPoint>) -> Self::Group;
@@ -114,7 +130,10 @@ pub trait EntityKind: Sized + 'static {
         project: u32,
         range: Range,
         filter: Filter,
-    ) -> impl Future<Output = Result<Self::NameExtra, QueryError>> + Send;
+    ) -> impl Future<Output = Result<Self::NameExtra, QueryError>> + Send {
+        let _ = (executor, project, range, filter);
+        nothing()
+    }
 
     /// The page of one name.
     fn name_view(
@@ -132,7 +151,7 @@ pub trait EntityKind: Sized + 'static {
         body: &ChartBody<Self::ChartMetric>,
     ) -> impl Future<Output = Result<Option<Lines>, QueryError>> + Send {
         let _ = (executor, project, range, body);
-        std::future::ready(Ok(None))
+        nothing()
     }
 
     /// The parts of a chart request.
@@ -150,10 +169,18 @@ pub trait EntityKind: Sized + 'static {
         project: u32,
         row: Row<'_>,
         window: Range,
-    ) -> impl Future<Output = Result<Self::RowExtra, QueryError>> + Send;
+    ) -> impl Future<Output = Result<Self::RowExtra, QueryError>> + Send {
+        let _ = (executor, project, row, window);
+        nothing()
+    }
 
     /// The page of one row.
     fn detail_view(parts: DetailParts<Self>) -> Self::Detail;
+}
+
+/// The answer of a question that the kind does not ask.
+fn nothing<T: Default>() -> Ready<Result<T, QueryError>> {
+    ready(Ok(T::default()))
 }
 
 /// The body of a list request.
@@ -163,7 +190,7 @@ pub trait ListBody<O> {
 
     /// Key that forms the groups; the name of the entity unless the body says otherwise.
     fn grouping(&self) -> KeySource {
-        KeySource::Column("name")
+        KeySource::Column(NAME_COLUMN)
     }
 }
 
@@ -191,6 +218,29 @@ pub struct ChartBody<M> {
     pub filter: Filter,
     /// Key that forms the lines.
     pub grouping: KeySource,
+}
+
+impl<M: Default> ChartBody<M> {
+    /// The chart with a line for each value of `column`, of the rows of `name`; of every row when `name` is absent or
+    /// empty. When the lines are names, `name` has the only line.
+    pub fn by_column(column: &'static str, name: Option<String>) -> ChartBody<M> {
+        let name = name.filter(|name| !name.is_empty());
+        let (only, filter) = match name {
+            Some(name) if column != NAME_COLUMN => (None, filters::text(NAME_COLUMN, &name)),
+            name => (name, Filter::True),
+        };
+        let (from_date, to_date, interval_minutes, query, metric) = Default::default();
+        ChartBody {
+            from_date,
+            to_date,
+            interval_minutes,
+            query,
+            only,
+            metric,
+            filter,
+            grouping: KeySource::Column(column),
+        }
+    }
 }
 
 /// The aggregates of a chart; the output of both is [`VALUE`].
@@ -227,22 +277,16 @@ impl ChartValues {
 pub struct DetailParts<K: EntityKind> {
     /// The view of the row.
     pub row: K::Row,
-    /// The row id in the API's form.
-    pub id: String,
-    /// The spans of its trace.
-    pub trace: Trace,
+    /// The spans of its trace, in waterfall order.
+    pub spans: Vec<SpanView>,
+    /// Whether `spans` is complete.
+    pub span_graph_status: SpanGraphStatus,
+    /// The first exception that the row owns; `None` when it owns none.
+    pub exception: Option<ExceptionBrief>,
     /// All exceptions of the trace, sorted by time.
-    pub exceptions: Vec<OccurrenceRecord>,
+    pub exceptions: Vec<Occurrence>,
     /// Values that only this kind has.
     pub extra: K::RowExtra,
-}
-
-impl<K: EntityKind> DetailParts<K> {
-    /// The first exception that the entity owns; `None` when it owns none.
-    pub fn own_exception(&self) -> Option<ExceptionBrief> {
-        let own = self.exceptions.iter().find(|exception| exception.view.owner_id == self.id);
-        own.map(OccurrenceRecord::brief)
-    }
 }
 
 /// The rows of one group in the range, aggregated and ranked.

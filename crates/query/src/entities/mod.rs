@@ -16,7 +16,7 @@ pub use entity_stats::EntityStats;
 pub use groups::{groups, top};
 pub use kind::{ChartBody, ChartValues, DetailParts, EntityKind, ListBody, RankedGroup, SortValue};
 pub use name_page::{minutes_with_data, one};
-pub use rows::list;
+pub use rows::{list, span_id};
 
 use super::chart::{self, Chart, VALUE};
 use super::executor::Executor;

@@ -25,7 +25,7 @@ pub async fn one<K: EntityKind>(
     let (request, body_filter) = body.split();
     let list = RowList::read::<K>(executor, &request)?;
     let filter = list.of_name(name, &request).and(body_filter);
-    let (range, number, context) = (list.range, project.number, K::name_context());
+    let (range, number, context) = (list.range, project.number, K::Context::default());
     let (rows, stats, extra) = tokio::try_join!(
         list.rows::<K>(executor, project, filter.clone()),
         stats::of_all::<K>(executor, number, range, filter.clone(), &context),

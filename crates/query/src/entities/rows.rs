@@ -1,12 +1,14 @@
 //! Lists of rows.
 
 use tidewatch_store::plan::{AttributeScope, Filter, Order, Plan};
+use uuid::Uuid;
 
 use super::{EntityKind, ListBody};
-use crate::answer::Answer;
+use crate::answer::{Answer, Row};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
+use crate::ids;
 use crate::language;
 use crate::page::{self, Paging};
 use crate::plans;
@@ -80,6 +82,11 @@ impl RowList {
             _ => named,
         }
     }
+}
+
+/// The id of the span of a row in the API's form. `project`: its id.
+pub fn span_id(row: Row<'_>, project: Uuid) -> String {
+    ids::format_entity_span(project, row.id16("row_id"), row.trace_id("trace_id"), row.span_id("span_id"))
 }
 
 fn views<K: EntityKind>(answer: &Answer, project: &Project) -> Vec<K::Row> {

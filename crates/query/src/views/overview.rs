@@ -1,23 +1,10 @@
 //! The home page of a project.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::endpoint::EndpointGroup;
 use super::issue::IssueGroup;
-
-/// Time range of the overview; the last 24 hours by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(default)]
-pub struct OverviewQuery {
-    /// Start of the time range, inclusive; 24 hours before `to` when absent.
-    #[param(format = DateTime)]
-    pub from: Option<String>,
-    /// End of the time range, exclusive; now when absent.
-    #[param(format = DateTime)]
-    pub to: Option<String>,
-}
 
 /// Numbers of rows in the range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

@@ -4,7 +4,20 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+
+/// Time range; the last 24 hours by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub struct RangeQuery {
+    /// Start of the time range, inclusive; 24 hours before `to` when absent.
+    #[param(format = DateTime)]
+    pub from: Option<String>,
+    /// End of the time range, exclusive; now when absent.
+    #[param(format = DateTime)]
+    pub to: Option<String>,
+}
 
 /// Selects a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

@@ -1,20 +1,7 @@
 //! The services that send to a project, and the entities made of their records.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-/// Time range; the last 24 hours by default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(default)]
-pub struct ServicesQuery {
-    /// Start of the time range, inclusive; 24 hours before `to` when absent.
-    #[param(format = DateTime)]
-    pub from: Option<String>,
-    /// End of the time range, exclusive; now when absent.
-    #[param(format = DateTime)]
-    pub to: Option<String>,
-}
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Stored records of one signal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sqlx::{AnyConnection, Connection};
+use tidewatch_alerts::channels::{AlertStatus, Notification, Severity};
 
 use tidewatch_domain::units::MINUTE_NS;
 
@@ -24,8 +24,6 @@ struct Desk {
     project: Project,
     clock: Arc<AtomicI64>,
     organization: i64,
-    /// Of PostgreSQL.
-    url: Option<String>,
 }
 
 impl Desk {
@@ -33,40 +31,34 @@ impl Desk {
         let clock = Arc::new(AtomicI64::new(NOW));
         let (harness, project) = Harness::registered_at(database, &clock, |_| {}).await;
         let organization = organization(&harness).await;
-        Desk { harness, project, clock, organization, url: database.url.clone() }
+        Desk { harness, project, clock, organization }
     }
 
     fn path(&self, rest: &str) -> String {
         format!("/api/organizations/{}/incidents{rest}", self.organization)
     }
 
-    /// Writes a notification of project 1 as the evaluation of a rule does, at the time of the clock.
+    /// Stores a notification of project 1 as the evaluation of a rule does, at the time of the clock.
     async fn notify(&self, status: &str, key: &str, severity: &str) {
         self.notify_of("metric_threshold", status, key, severity).await;
     }
 
     async fn notify_of(&self, rule_type: &str, status: &str, key: &str, severity: &str) {
-        sqlx::any::install_default_drivers();
-        // A crash moves the file.
-        let file = || format!("sqlite://{}", self.harness.data().join("control.sqlite").display());
-        let url = self.url.clone().unwrap_or_else(file);
-        let mut connection = AnyConnection::connect(&url).await.expect("the control database");
-        sqlx::query(
-            "INSERT INTO notifications (organization_id, project, alert_key, status, severity, rule_type, rule_name, \
-             subject, body, path, series, created_ns) \
-             VALUES ($1, 1, $2, $3, $4, $7, 'rule', $5, 'body', '/p/x', '[]', $6)",
-        )
-        .bind(self.organization)
-        .bind(key)
-        .bind(status)
-        .bind(severity)
-        .bind(format!("{key} is slow"))
-        .bind(self.clock.load(Ordering::SeqCst))
-        .bind(rule_type)
-        .execute(&mut connection)
-        .await
-        .expect("a notification");
-        connection.close().await.expect("closed");
+        let notification = Notification {
+            organization: self.organization,
+            project: Some(1),
+            alert_key: key.to_owned(),
+            status: if status == "firing" { AlertStatus::Firing } else { AlertStatus::Resolved },
+            severity: Severity::of_name(severity).expect("a severity"),
+            rule_type: rule_type.to_owned(),
+            rule_name: "rule".to_owned(),
+            subject: format!("{key} is slow"),
+            body: "body".to_owned(),
+            path: "/p/x".to_owned(),
+            series: Vec::new(),
+            at_ns: self.clock.load(Ordering::SeqCst),
+        };
+        self.harness.app().alerts.channels.notify(&notification, &[]).await.expect("a notification");
     }
 
     fn wait_minutes(&self, minutes: i64) {

@@ -261,6 +261,13 @@ impl Harness {
         self.data.path()
     }
 
+    /// Whether the files of a control database of SQLite contain `text` in the clear.
+    pub fn control_files_contain(&self, text: &str) -> bool {
+        let file = |name: &str| std::fs::read(self.data().join(name)).unwrap_or_default();
+        let files = [file("control.sqlite"), file("control.sqlite-wal")];
+        files.iter().any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+    }
+
     /// Adds a change of the configuration, effective at the next start.
     pub fn change(&mut self, change: impl Fn(&mut Config) + Send + Sync + 'static) {
         let before = self.change.clone();

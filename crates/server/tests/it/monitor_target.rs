@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Connection, Row};
+use tidewatch_alerts::channels::{NotificationFilter, StoredNotification};
+use tidewatch_alerts::rules::NewRule;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -77,7 +77,6 @@ pub struct World {
     pub harness: Harness,
     pub project: Project,
     pub clock: Arc<AtomicI64>,
-    pub url: Option<String>,
 }
 
 const CHECKS: &str = "/api/synthetics/checks";
@@ -87,12 +86,12 @@ impl World {
         let clock = Arc::new(AtomicI64::new(NOON_NS as i64));
         let (harness, project) =
             Harness::registered_at(database, &clock, |config| config.allow_private_monitor_targets = true).await;
-        World { harness, project, clock, url: database.url.clone() }
+        World { harness, project, clock }
     }
 
-    /// A world on SQLite.
+    /// A world of a running server.
     pub fn of(harness: Harness, project: Project, clock: Arc<AtomicI64>) -> World {
-        World { harness, project, clock, url: None }
+        World { harness, project, clock }
     }
 
     pub fn advance(&self, seconds: i64) {
@@ -150,35 +149,36 @@ impl World {
         self.results_at_least(id, before + 1).await[0].clone()
     }
 
-    /// A connection to the control database.
-    pub async fn database(&self) -> AnyConnection {
-        let file = format!("sqlite://{}", self.harness.data().join("control.sqlite").display());
-        AnyConnection::connect(self.url.as_deref().unwrap_or(&file)).await.expect("the control database")
+    fn stored_project(&self) -> Arc<tidewatch_accounts::Project> {
+        let credentials = &self.harness.app().accounts.control.credentials;
+        credentials.project_by_token(&self.project.token, self.clock.load(Ordering::SeqCst)).expect("the project")
     }
 
-    /// Adds a channel and a rule for monitors.
+    /// Adds a channel that takes no message, and a rule for monitors.
     pub async fn add_rule(&self) {
-        let mut database = self.database().await;
-        for statement in [
-            "INSERT INTO notification_channels (id, project, name, channel_type, config_sealed, created_ns, updated_ns) \
-             SELECT 7, number, 'hook', 'webhook', '', 0, 0 FROM projects",
-            "INSERT INTO notification_rules (project, channel_id, name, rule_type, config, cooldown_minutes, severity, \
-             enabled, created_ns, updated_ns) \
-             SELECT number, 7, 'Monitors', 'check_down', '{}', 15, '', 1, 0, 0 FROM projects",
-        ] {
-            sqlx::query(statement).execute(&mut database).await.expect("a row");
-        }
+        let (app, project) = (self.harness.app(), self.stored_project());
+        let (by, config) = (app.accounts.by_server(), json!({}));
+        let channel = app.alerts.channels.create_channel(&by, &project, "hook", "webhook", &config).await;
+        let rule = NewRule {
+            channel: channel.expect("a channel"),
+            name: "Monitors".to_owned(),
+            rule_type: "check_down".to_owned(),
+            config,
+            cooldown_minutes: 15,
+            severity: None,
+        };
+        app.alerts.rules.create_rule(&by, &project, &rule, &[]).await.expect("a rule");
     }
 
-    /// The notifications so far: status, subject, and number of queued deliveries.
+    /// The notifications so far: status, subject, and number of deliveries.
     pub async fn notifications(&self) -> Vec<(String, String, i64)> {
-        let rows: Vec<AnyRow> = sqlx::query(
-            "SELECT n.status, n.subject, (SELECT COUNT(*) FROM notification_outbox o WHERE o.notification_id = n.id) \
-             FROM notifications n WHERE n.rule_type = 'check_down' ORDER BY n.id",
-        )
-        .fetch_all(&mut self.database().await)
-        .await
-        .expect("the notifications");
-        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
+        let rule_type = Some("check_down".to_owned());
+        let filter = NotificationFilter { rule_type, to_ns: i64::MAX, ..NotificationFilter::default() };
+        let (channels, project) = (&self.harness.app().alerts.channels, self.stored_project().number);
+        let (mut found, _) = channels.notifications(project, &filter, 0, 100).await.expect("the notifications");
+        found.reverse();
+        let row =
+            |one: StoredNotification| (one.status.name().to_owned(), one.subject, one.sent + one.waiting + one.failed);
+        found.into_iter().map(row).collect()
     }
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection};
 use tidewatch_accounts::{NewUser, Role, User};
+use tidewatch_alerts::channels::{AlertStatus, Notification, Severity, Target};
+use tidewatch_alerts::oncall::LEASE;
 use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_server::config::Config;
 
@@ -120,53 +122,29 @@ impl Desk {
             .credentials
             .project_by_token(&self.project.token, app.process.clock.now_ns())
             .expect("the project");
-        let sealed = app
-            .accounts
-            .control
-            .database()
-            .sealer()
-            .seal("notification target", &config.to_string())
-            .expect("a sealer");
-        sqlx::query_scalar(
-            "INSERT INTO notification_channels (project, name, channel_type, config_sealed, created_ns, updated_ns) \
-             VALUES ($1, 'a channel', $2, $3, 0, 0) RETURNING id",
-        )
-        .bind(i64::from(project.number))
-        .bind(channel_type)
-        .bind(sealed)
-        .fetch_one(&mut self.connection().await)
-        .await
-        .expect("a channel")
+        let by = app.accounts.by_server();
+        let channels = &app.alerts.channels;
+        channels.create_channel(&by, &project, "a channel", channel_type, config).await.expect("a channel")
     }
 
     /// A rule fires, or has ended: a notification waits for the channel.
     pub async fn fire(&self, channel: i64, alert_key: &str, status: &str) {
-        let now_ns = self.clock.load(Ordering::SeqCst);
-        let mut connection = self.connection().await;
-        let mut write = connection.begin().await.expect("a transaction");
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO notifications (organization_id, alert_key, status, severity, rule_type, rule_name, subject, \
-             body, path, series, created_ns) VALUES ($1, $2, $3, 'critical', 'new_error', 'Errors', 'Checkout fails', \
-             'Since 10:00.', '/issues/1', '[]', $4) RETURNING id",
-        )
-        .bind(self.organization)
-        .bind(alert_key)
-        .bind(status)
-        .bind(now_ns)
-        .fetch_one(&mut *write)
-        .await
-        .expect("a notification");
-        sqlx::query(
-            "INSERT INTO notification_outbox (notification_id, channel_id, target_sealed, next_try_ns) \
-             VALUES ($1, $2, '', $3)",
-        )
-        .bind(id)
-        .bind(channel)
-        .bind(now_ns)
-        .execute(&mut *write)
-        .await
-        .expect("a row");
-        write.commit().await.expect("it is written");
+        let notification = Notification {
+            organization: self.organization,
+            project: None,
+            alert_key: alert_key.to_owned(),
+            status: if status == "firing" { AlertStatus::Firing } else { AlertStatus::Resolved },
+            severity: Severity::Critical,
+            rule_type: "new_error".to_owned(),
+            rule_name: "Errors".to_owned(),
+            subject: "Checkout fails".to_owned(),
+            body: "Since 10:00.".to_owned(),
+            path: "/issues/1".to_owned(),
+            series: Vec::new(),
+            at_ns: self.clock.load(Ordering::SeqCst),
+        };
+        let channels = &self.harness.app().alerts.channels;
+        channels.notify(&notification, &[Target::Channel(channel)]).await.expect("a notification");
     }
 
     pub async fn open_page(&self) -> i64 {
@@ -194,8 +172,8 @@ impl Desk {
     /// Waits until the task has looked twice, the second time at everything that was due.
     pub async fn rounds(&self) {
         let lease = async || {
-            let until_ns = sqlx::query_scalar::<_, i64>("SELECT until_ns FROM leases WHERE name = 'oncall'");
-            until_ns.fetch_optional(&mut self.connection().await).await.expect("a read")
+            let database = self.harness.app().accounts.control.database();
+            database.lease_until(LEASE).await.expect("a read")
         };
         // A lease that was extended at the current time belongs to a round that began now.
         for _ in 0..2 {

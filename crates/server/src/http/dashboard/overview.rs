@@ -20,6 +20,7 @@ use tidewatch_query::overview;
 use tidewatch_query::views::answers::{Answers, AnswersRequest, DataSince};
 use tidewatch_query::views::changes::{Changes, ChangesRequest};
 use tidewatch_query::views::overview::*;
+use tidewatch_query::views::page::RangeQuery;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(overview)).routes(routes!(changes)).routes(routes!(answers)).routes(routes!(data_since))
@@ -31,14 +32,14 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/dashboard/overview",
     operation_id = "getOverview",
     tag = "overview",
-    params(ProjectQuery, GlobalFilterQuery, OverviewQuery),
+    params(ProjectQuery, GlobalFilterQuery, RangeQuery),
     responses((status = 200, description = "Success", body = Overview), Failures)
 )]
 async fn overview(
     State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
-    query: Result<Query<OverviewQuery>, QueryRejection>,
+    query: Result<Query<RangeQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let executor = Executor::within(context.clone(), limits::LIST_DEADLINE).filtered(selected);

@@ -17,6 +17,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
+use tidewatch_query::views::page::RangeQuery;
 use tidewatch_query::views::service_map::*;
 use tidewatch_query::views::services::*;
 use tidewatch_query::{service_map, services};
@@ -32,13 +33,13 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/services",
     operation_id = "getServices",
     tag = "drops",
-    params(ProjectQuery, ServicesQuery),
+    params(ProjectQuery, RangeQuery),
     responses((status = 200, description = "Success", body = Services), Failures)
 )]
 async fn services(
     State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
-    query: Result<Query<ServicesQuery>, QueryRejection>,
+    query: Result<Query<RangeQuery>, QueryRejection>,
 ) -> Result<Json<Services>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let executor = Executor::within(context.clone(), limits::LIST_DEADLINE);

@@ -2,6 +2,7 @@
 
 pub mod cors;
 pub mod grpc;
+mod native;
 pub mod otlp;
 pub mod profile;
 mod profile_attributes;

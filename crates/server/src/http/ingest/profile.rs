@@ -4,21 +4,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::ALLOW;
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use axum::response::Response;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::RequestKind;
 
-use super::cors;
-use super::otlp::{count_refused, project_of, receive};
+use super::native;
 use crate::contexts::{Accounts, Ingest, Process};
-use crate::error::ApiError;
-use tidewatch_ingest::error::ExportError;
-use tidewatch_ingest::outcome::{Refused, RejectReason};
 use tidewatch_query::context::QueryContext;
 
 /// Stores a profile in the format of pprof, compressed with gzip or not.
@@ -36,36 +28,10 @@ pub async fn ingest(
     State(process): State<Arc<Process>>,
     request: Request,
 ) -> Response {
-    cors::allow_any_origin(response(accounts, query, ingest, process, request).await)
+    native::store(&accounts, &query, &ingest, &process, RequestKind::Profile, Encoding::Protobuf, request).await
 }
 
 /// The response to methods other than POST and OPTIONS: 405.
 pub async fn wrong_method() -> Response {
-    let mut response = ApiError::MethodNotAllowed("profiles are sent with POST").into_response();
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
-    cors::allow_any_origin(response)
-}
-
-async fn response(
-    accounts: Arc<Accounts>,
-    query: Arc<QueryContext>,
-    ingest: Arc<Ingest>,
-    process: Arc<Process>,
-    request: Request,
-) -> Response {
-    let (head, body) = request.into_parts();
-    let Some(project) = project_of(&accounts, &head.headers) else {
-        let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&accounts, &ingest, &process, RequestKind::Profile, &head, None, &refused);
-        return ApiError::from(refused.error).into_response();
-    };
-    match receive(&query, &ingest, &process, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body))
-        .await
-    {
-        Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
-        Err(refused) => {
-            ingest.refused(project.number, RequestKind::Profile, &refused);
-            ApiError::from(refused.error).into_response()
-        }
-    }
+    native::wrong_method("profiles are sent with POST")
 }
