@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::{FromRef, Query, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use utoipa::IntoParams;
 
+use crate::app::AppState;
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
@@ -63,10 +64,7 @@ pub struct TailQuery {
     )
 )]
 async fn tail(
-    State(context): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(accounts): State<Arc<Accounts>>,
-    State(process): State<Arc<Process>>,
+    State(contexts): State<TailContexts>,
     access: StreamAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TailQuery>, QueryRejection>,
@@ -80,26 +78,38 @@ async fn tail(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
     let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
-    let permit = process.live_tails.enter(access.access.user.id);
+    let permit = contexts.process.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
-    let tail = ingest.durable_store.live_logs().tail(project.number);
-    let transfer = Transfer {
-        accounts: accounts.clone(),
-        process: process.clone(),
-        queries: context.clone(),
-        access,
-        query: live_query,
-        answered: answered.clone(),
-        _permit: permit,
-    };
+    let tail = contexts.ingest.durable_store.live_logs().tail(project.number);
+    let transfer = Transfer { contexts, access, query: live_query, answered: answered.clone(), _permit: permit };
     tokio::spawn(transfer.run(tail, sender));
     let headers = [(CONTENT_TYPE, EVENTS), (CACHE_CONTROL, "no-store")];
     // nginx buffers responses without it.
     let mut response = (headers, [("x-accel-buffering", "no")], Body::new(body)).into_response();
     response.extensions_mut().insert(answered);
     Ok(response)
+}
+
+/// The contexts of a live tail.
+#[derive(Clone)]
+struct TailContexts {
+    accounts: Arc<Accounts>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    queries: Arc<QueryContext>,
+}
+
+impl FromRef<AppState> for TailContexts {
+    fn from_ref(state: &AppState) -> TailContexts {
+        TailContexts {
+            accounts: FromRef::from_ref(state),
+            ingest: FromRef::from_ref(state),
+            process: FromRef::from_ref(state),
+            queries: FromRef::from_ref(state),
+        }
+    }
 }
 
 /// Reasons for which a live tail ends.
@@ -119,9 +129,7 @@ impl From<SendError> for End {
 
 /// Sends the events of one live tail.
 struct Transfer {
-    accounts: Arc<Accounts>,
-    process: Arc<Process>,
-    queries: Arc<QueryContext>,
+    contexts: TailContexts,
     access: StreamAccess,
     query: LiveQuery,
     answered: StreamedRequest,
@@ -130,7 +138,7 @@ struct Transfer {
 
 impl Transfer {
     async fn run(self, tail: Tail, body: BodySender) {
-        let mut closing = self.process.live_tails.closing();
+        let mut closing = self.contexts.process.live_tails.closing();
         let end = tokio::select! {
             end = self.send(tail, &body) => end,
             () = body.disconnected() => End::Disconnected,
@@ -163,7 +171,7 @@ impl Transfer {
                 return End::Time;
             }
             if now >= check {
-                if !self.access.is_valid(&self.accounts, &self.process).await.unwrap_or(false) {
+                if !self.access.is_valid(&self.contexts.accounts, &self.contexts.process).await.unwrap_or(false) {
                     return End::SignedOut;
                 }
                 check = now + limits::LIVE_TAIL_CHECK;
@@ -187,7 +195,7 @@ impl Transfer {
     async fn event(&self, arrived: Arrived) -> Option<String> {
         let Arrived { rows, missed } = arrived;
         let records: usize = rows.iter().map(|batch| batch.num_rows()).sum();
-        let executor = Executor::within(self.queries.clone(), limits::LIST_DEADLINE);
+        let executor = Executor::within(self.contexts.queries.clone(), limits::LIST_DEADLINE);
         let logs = match self.query.event(&executor, rows).await {
             Ok(logs) => LiveLogs { missed, ..logs },
             // Too many queries run, for instance.
