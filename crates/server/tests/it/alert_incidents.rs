@@ -58,7 +58,7 @@ impl Desk {
             series: Vec::new(),
             at_ns: self.clock.load(Ordering::SeqCst),
         };
-        self.harness.app().alerts.channels.notify(&notification, &[]).await.expect("a notification");
+        self.harness.app().alerting.rooms.channels.notify(&notification, &[]).await.expect("a notification");
     }
 
     fn wait_minutes(&self, minutes: i64) {

@@ -158,7 +158,7 @@ impl World {
     pub async fn add_rule(&self) {
         let (app, project) = (self.harness.app(), self.stored_project());
         let (by, config) = (app.accounts.by_server(), json!({}));
-        let channel = app.alerts.channels.create_channel(&by, &project, "hook", "webhook", &config).await;
+        let channel = app.alerting.rooms.channels.create_channel(&by, &project, "hook", "webhook", &config).await;
         let rule = NewRule {
             channel: channel.expect("a channel"),
             name: "Monitors".to_owned(),
@@ -167,14 +167,14 @@ impl World {
             cooldown_minutes: 15,
             severity: None,
         };
-        app.alerts.rules.create_rule(&by, &project, &rule, &[]).await.expect("a rule");
+        app.alerting.rooms.rules.create_rule(&by, &project, &rule, &[]).await.expect("a rule");
     }
 
     /// The notifications so far: status, subject, and number of deliveries.
     pub async fn notifications(&self) -> Vec<(String, String, i64)> {
         let rule_type = Some("check_down".to_owned());
         let filter = NotificationFilter { rule_type, to_ns: i64::MAX, ..NotificationFilter::default() };
-        let (channels, project) = (&self.harness.app().alerts.channels, self.stored_project().number);
+        let (channels, project) = (&self.harness.app().alerting.rooms.channels, self.stored_project().number);
         let (mut found, _) = channels.notifications(project, &filter, 0, 100).await.expect("the notifications");
         found.reverse();
         let row =

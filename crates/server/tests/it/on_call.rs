@@ -123,7 +123,7 @@ impl Desk {
             .project_by_token(&self.project.token, app.process.clock.now_ns())
             .expect("the project");
         let by = app.accounts.by_server();
-        let channels = &app.alerts.channels;
+        let channels = &app.alerting.rooms.channels;
         channels.create_channel(&by, &project, "a channel", channel_type, config).await.expect("a channel")
     }
 
@@ -143,7 +143,7 @@ impl Desk {
             series: Vec::new(),
             at_ns: self.clock.load(Ordering::SeqCst),
         };
-        let channels = &self.harness.app().alerts.channels;
+        let channels = &self.harness.app().alerting.rooms.channels;
         channels.notify(&notification, &[Target::Channel(channel)]).await.expect("a notification");
     }
 
