@@ -121,7 +121,7 @@ as() { if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi; }
 cd "$dir"
 if as "$bin/initdb" -D "$dir/data" -U tidewatch -A trust -E UTF8 --locale=C.UTF-8 --no-sync >"$dir/log" 2>&1; then
   as "$bin/postgres" -D "$dir/data" -p "$port" -h 127.0.0.1 -k "$dir" -c fsync=off -c full_page_writes=off \
-    -c synchronous_commit=off -c max_connections=500 >>"$dir/log" 2>&1 </dev/null &
+    -c synchronous_commit=off -c autovacuum=off -c max_connections=500 >>"$dir/log" 2>&1 </dev/null &
   read -r _
   as "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1
   wait
