@@ -13,13 +13,15 @@ interface Looks {
   themes?: Theme[];
   /** While responses are held back. */
   loading?: boolean;
+  /** Without axe: the same elements with other content. */
+  onlyLayout?: boolean;
 }
 
 /** In these sizes and themes: axe finds nothing serious, the page is as wide as the window, and no word is cut off.
  * A phone shows only the last theme: what depends on the theme does not depend on the size. With one theme, axe reads
  * only the first size. SCREENS=1 stores a screenshot of each in test-results/screens. */
 export async function look(page: Page, name: string, looks: Looks = {}): Promise<void> {
-  const { sizes = ["desktop", "phone"], themes = ["light", "dark"], loading = false } = looks;
+  const { sizes = ["desktop", "phone"], themes = ["light", "dark"], loading = false, onlyLayout = false } = looks;
   for (const size of sizes) {
     await page.setViewportSize(SIZES[size]);
     const isFirst = size === sizes[0];
@@ -29,7 +31,7 @@ export async function look(page: Page, name: string, looks: Looks = {}): Promise
       const about = `${name}, ${size}, ${theme}`;
       if (process.env.SCREENS)
         await page.screenshot({ path: `test-results/screens/${about.replaceAll(", ", "-")}.png` });
-      if (!isFirst && themes.length === 1) continue;
+      if (onlyLayout || (!isFirst && themes.length === 1)) continue;
       const colours = isFirst && theme !== themes[0];
       expect.soft(await serious(page, { loading, colours }), `${about}: axe`).toEqual([]);
     }
