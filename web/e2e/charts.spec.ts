@@ -45,8 +45,8 @@ test("labels are below the middle of their bar, and include the day if the range
   page,
   desk,
 }) => {
-  // At every hour of the day, a midnight of these 36 hours is far from the right edge, where labels are left out.
-  await page.goto(at(desk, `${ENDPOINT}?from=now-36h`));
+  // At every hour of the day, two midnights of these 60 hours are far from the right edge, where labels are left out.
+  await page.goto(at(desk, `${ENDPOINT}?from=now-60h`));
   const plot = page.getByRole("figure", { name: "Calls" }).locator("[data-plot]");
   const ticks = plot.locator("[data-tick]");
   await expect(ticks.first()).toBeVisible();
