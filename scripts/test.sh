@@ -19,8 +19,6 @@ NOT_DONE="$TIDEWATCH_TEST_RESULTS/not-done"
 touch "$TIMES" "$NOT_DONE"
 # A fresh clone gains nothing from incremental compilation, which costs time and disk space.
 if [ -n "${CI:-}" ]; then export CARGO_INCREMENTAL=0; fi
-# Clippy's driver compiles what rustc compiles and reports its lints: one pass over the workspace for both.
-export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 
 # The last lines of every run: durations, what was not done, the folder of results.
 finish() {
@@ -73,8 +71,11 @@ advisories() {
   npm --prefix web run --silent audit
 }
 
+# Clippy's driver compiles what rustc compiles and reports its lints: one pass over the workspace for both.
+linted_cargo() { RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings cargo "$@"; }
+
 compile_tests() {
-  cargo test --workspace --all-targets --locked --no-run --message-format=json-render-diagnostics >"$TIDEWATCH_TEST_RESULTS/binaries.json"
+  linted_cargo test --workspace --all-targets --locked --no-run --message-format=json-render-diagnostics >"$TIDEWATCH_TEST_RESULTS/binaries.json"
 }
 
 # Temporary files of tests are in memory where it is large: no test depends on a real disk, they end processes or
@@ -130,7 +131,7 @@ failed=0
 if chosen rust; then
   timed rust tests run_rust_tests || failed=1
   # Crates without examples switch their documentation tests off.
-  timed rust documentation cargo test --workspace --doc --locked || failed=1
+  timed rust documentation linted_cargo test --workspace --doc --locked || failed=1
 fi
 if chosen browser; then timed browser tests run_browser_tests || failed=1; fi
 exit "$failed"
