@@ -29,7 +29,7 @@ impl Prober {
     pub async fn probe(&self, monitor: &Monitor) -> MonitorResult {
         let chosen = &monitor.chosen;
         let at_ns = self.clock.now_ns();
-        let config = match CheckConfig::read(&chosen.check_type, &chosen.config) {
+        let config = match CheckConfig::stored(&chosen.check_type, &chosen.config) {
             Ok(config) => config,
             Err(error) => return MonitorResult::unmeasured(at_ns, MonitorOutcome::Down, error.to_string()),
         };

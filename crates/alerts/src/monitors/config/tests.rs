@@ -83,3 +83,11 @@ fn configurations_are_checked() {
         }
     }
 }
+
+#[test]
+fn stored_monitors_outlast_a_change_of_bounds() {
+    let auth = json!({ "type": "bearer", "token": " " });
+    let config = json!({ "url": "https://example.com/", "auth": auth });
+    assert!(CheckConfig::read("http", &config).is_err());
+    assert!(CheckConfig::stored("http", &config).is_ok());
+}

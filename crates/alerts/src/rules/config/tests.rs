@@ -101,3 +101,10 @@ fn names_and_titles_match_patterns() {
         assert_eq!(rule.ignores(title), expected, "{title}");
     }
 }
+
+#[test]
+fn stored_rules_outlast_a_change_of_bounds() {
+    let config = json!({ "metricName": " ", "thresholdValue": 1.0 });
+    assert!(RuleConfig::parse("metric_threshold", &config).is_err());
+    assert!(RuleConfig::stored("metric_threshold", &config).is_ok());
+}

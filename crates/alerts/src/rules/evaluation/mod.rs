@@ -53,7 +53,7 @@ struct Parsed {
 impl Parsed {
     /// The rule; `None`, and a line in the log, for a configuration of another release.
     fn of(rule: NotificationRule) -> Option<Parsed> {
-        match RuleConfig::parse(&rule.rule_type, &rule.config) {
+        match RuleConfig::stored(&rule.rule_type, &rule.config) {
             Ok(config) => Some(Parsed { rule, config }),
             Err(error) => {
                 tracing::warn!(rule = rule.id, %error, "a notification rule cannot be evaluated: {error}");
