@@ -115,16 +115,16 @@ pub struct ConfigField {
     /// Minimum of a number, and of each number of a list.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shortest")]
     pub minimum: Option<f64>,
-    /// Number that is too small.
+    /// Exclusive minimum of a number.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shortest")]
     pub exclusive_minimum: Option<f64>,
     /// Maximum of a number, and of each number of a list.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shortest")]
     pub maximum: Option<f64>,
-    /// Characters of a string, and of each string of a list, which has at least one.
+    /// Maximum number of characters of a string, and of each string of a list, which has at least one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
-    /// Entries of a list or of a map.
+    /// Maximum number of entries of a list or of a map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_items: Option<usize>,
     /// The options of a choice.

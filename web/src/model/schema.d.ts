@@ -6171,7 +6171,7 @@ export interface components {
             default?: unknown;
             /**
              * Format: double
-             * @description Number that is too small.
+             * @description Exclusive minimum of a number.
              */
             exclusiveMinimum?: number | null;
             /** @description Whether the part of the form is folded at first. */
@@ -6186,9 +6186,9 @@ export interface components {
             kind: components["schemas"]["FieldKind"];
             /** @description Name for people. */
             label: string;
-            /** @description Entries of a list or of a map. */
+            /** @description Maximum number of entries of a list or of a map. */
             maxItems?: number | null;
-            /** @description Characters of a string, and of each string of a list, which has at least one. */
+            /** @description Maximum number of characters of a string, and of each string of a list, which has at least one. */
             maxLength?: number | null;
             /**
              * Format: double
