@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the Rust test binaries of the workspace, the small ones two at a time, and prints a line with the duration of each.
+// Runs the Rust test binaries of the workspace, two at a time, and prints a line with the duration of each.
 //
 //   node scripts/rust-tests.mjs LIST RESULTS [BINARY[/FILTER]]
 //
@@ -15,9 +15,11 @@ import { dirname, join } from "node:path";
 const [list, results, only = ""] = process.argv.slice(2);
 const [onlyName, filter] = only.split(/\/(.*)/s);
 
-/** Binaries whose tests run servers and browsers with deadlines: each runs when no other binary does. */
-const ALONE = ["server-it", "server-process", "server-attack"];
-/** The others share the machine. */
+/** Binaries that need all of the machine: many tests at once, or a measured throughput. */
+const ALONE = ["server-it", "server-attack"];
+/** Of the others the slowest first. `server-process` mostly waits. */
+const FIRST = ["server-process", "lake", "lake-conformance"];
+/** Binaries at once. */
 const LANES = 2;
 /** Tests of these binaries wait for timers, databases and sockets most of the time: this many run at once. */
 const THREADS = { "server-it": 6 };
@@ -85,7 +87,9 @@ if (chosen.length === 0) {
   console.error(`no test binary ${onlyName}; there are: ${all.map(({ name }) => name).join(" ")}`);
   process.exit(2);
 }
-const together = chosen.filter(({ name }) => !ALONE.includes(name));
+const rank = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+const isAlone = ({ name }) => ALONE.includes(name);
+const together = chosen.filter((one) => !isAlone(one)).toSorted((a, b) => rank(a) - rank(b));
 const done = [];
 const lane = async (queue) => {
   for (let next = queue.shift(); next; next = queue.shift()) {
@@ -95,7 +99,7 @@ const lane = async (queue) => {
   }
 };
 await Promise.all(Array.from({ length: LANES }, () => lane(together)));
-await lane(chosen.filter(({ name }) => ALONE.includes(name)));
+await lane(chosen.filter(isAlone));
 
 const failed = done.filter(({ ok }) => !ok);
 const count = (word) => done.reduce((sum, { ends }) => sum + Number(ends.match(`(\\d+) ${word}`)?.[1] ?? 0), 0);
