@@ -38,6 +38,12 @@ pub fn is_not(column: &'static str) -> Filter {
     Filter::eq(column, Value::Bool(false))
 }
 
+/// Spans with an error: error status of OTLP, or HTTP status of 500 and above. Their column `is_error` is about the call
+/// that a span makes or serves, where an HTTP status of 400 to 499 is none.
+pub fn span_error() -> Filter {
+    Filter::Any(vec![Filter::eq("status", Value::U64(2)), compare("http_status", Op::Ge, 500)])
+}
+
 /// Rows that do not pass `filter`.
 pub fn not(filter: Filter) -> Filter {
     Filter::Not(Box::new(filter))

@@ -8,6 +8,7 @@ use tidewatch_accounts::Project;
 use tidewatch_domain::units::MINUTE_NS;
 use tidewatch_limits as limits;
 use tidewatch_store::rollup::sketch::{bucket_of, least_of};
+use tidewatch_store::tables::Table;
 
 use crate::answer::Row;
 use crate::error::QueryError;
@@ -30,6 +31,7 @@ const VERSIONS_MAX: usize = 1000;
 struct Counts {
     buckets: Buckets,
     has_streams: bool,
+    /// Otherwise the statuses of spans say it.
     has_errors: bool,
     has_versions: bool,
     cells: HashMap<(u32, i16), [u64; 2]>,
@@ -49,13 +51,13 @@ pub async fn heatmap(executor: &Executor, project: &Project, request: HeatmapReq
     let counts = Counts {
         buckets: Buckets::at_most(range, limits::HEATMAP_COLUMNS_MAX, MINUTE_NS),
         has_streams: has("is_stream"),
-        has_errors: has("is_error"),
+        has_errors: table != Table::Spans && has("is_error"),
         has_versions: has("app_version"),
         cells: HashMap::new(),
         streams: 0,
         versions: BTreeMap::new(),
     };
-    let wanted = ["time", "duration", "is_stream", "is_error", "status", "app_version"];
+    let wanted = ["time", "duration", "is_stream", "is_error", "status", "http_status", "app_version"];
     let columns = wanted.into_iter().filter(|column| has(column)).collect();
     let plan = plans::rows(table, &[project.number], range, filter, columns, vec![], Window::first(usize::MAX));
     let read = |counts: &mut Counts, answer: &crate::answer::Answer| {
@@ -80,8 +82,9 @@ impl Counts {
                 self.versions.insert(version.to_owned(), time);
             }
         }
-        // OTLP status 2 is an error.
-        let is_error = if self.has_errors { row.flag("is_error") } else { row.int("status") == 2 };
+        // As `filters::span_error`.
+        let is_span_error = || row.int("status") == 2 || row.int("http_status") >= 500;
+        let is_error = if self.has_errors { row.flag("is_error") } else { is_span_error() };
         let column = u32::try_from((time - self.buckets.origin) / self.buckets.width).unwrap_or(0);
         let cell = self.cells.entry((column, bucket_of(row.int("duration").max(0)))).or_default();
         cell[0] += 1;

@@ -109,7 +109,11 @@ pub const SPANS: &[Column] = &[
         "1 database, 2 sent to, 3 host, 4 caller, 5 received from; null when there is none",
     ),
     optional_dictionary("peer_service", Kind::Text, "service at the other end, null: unknown when the row was stored"),
-    optional("is_error", Kind::Bool, "error status, or HTTP status of 500 and above; null in rows of earlier versions"),
+    optional(
+        "is_error",
+        Kind::Bool,
+        "HTTP status of 500 and above, or error status without one of 400 to 499; null in rows of earlier versions",
+    ),
     ENVIRONMENT,
 ];
 

@@ -170,7 +170,7 @@ pub struct KeptSpan<'a> {
     pub weight: f64,
     /// The other end of the span's call.
     pub peer: Option<Peer<'a>>,
-    /// Error status, or HTTP status of 500 and above.
+    /// Whether the span's call failed: HTTP status of 500 and above, or error status without one of 400 to 499.
     pub is_error: bool,
 }
 

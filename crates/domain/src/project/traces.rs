@@ -224,7 +224,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             http_status: facts.http_status,
             weight,
             peer: peer(span.kind, attributes, self.arena),
-            is_error: is_error(span, &facts),
+            is_error: is_failed_call(span, &facts),
         });
         if promoted.endpoint {
             rows.entities.push(self.endpoint(accepted, kept));
@@ -396,6 +396,12 @@ fn times(span: &Span<'_>, received_ns: i64) -> (i64, i64) {
 
 fn is_error(span: &Span<'_>, facts: &SpanFacts) -> bool {
     span.status == StatusCode::Error || facts.http_status >= 500
+}
+
+/// Whether the call that a span makes or serves failed. The HTTP status decides alike for both sides: HTTP clients set
+/// the error status for 400 to 499 too, where the callee refused as it should. docs/use/services.md.
+fn is_failed_call(span: &Span<'_>, facts: &SpanFacts) -> bool {
+    is_error(span, facts) && !(400..500).contains(&facts.http_status)
 }
 
 /// Sampling by trace. DECISIONS 13: a trace is an error trace when any span in the request is an error or has an

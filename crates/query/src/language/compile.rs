@@ -282,10 +282,7 @@ fn of_source(source: Source, table: Table, condition: &Condition<'_>) -> Result<
             }
         },
         Source::SpanError => {
-            let is_error = Filter::Any(vec![
-                Filter::eq("status", Value::U64(2)),
-                Filter::Compare { column: "http_status", op: Op::Ge, value: Value::I64(500) },
-            ]);
+            let is_error = filters::span_error();
             Ok(if boolean(condition)? { is_error } else { filters::not(is_error) })
         }
         Source::Bits(column, bits) => named_bits(column, bits, condition),

@@ -51,7 +51,8 @@ pub async fn measured(
     match measure {
         SearchMeasure::Count => {}
         SearchMeasure::ErrorRate if has("is_error") => {
-            aggregates.push(count(table).named(ERRORS).only(filters::is("is_error")));
+            let is_error = if table == Table::Spans { filters::span_error() } else { filters::is("is_error") };
+            aggregates.push(count(table).named(ERRORS).only(is_error));
         }
         SearchMeasure::Duration(share) if has("duration") => {
             aggregates.push(Function::Quantiles { column: "duration", qs: vec![share] }.named(QUANTILE));

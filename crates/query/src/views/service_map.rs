@@ -49,7 +49,7 @@ impl From<Kind> for ServiceNodeKind {
 pub struct CallStats {
     /// Number of calls, weighted by sampling.
     pub calls: u64,
-    /// Calls with an error status, or an HTTP status of 500 and above.
+    /// Calls with an HTTP status of 500 and above, or an error status without an HTTP status of 400 to 499.
     pub errors: u64,
     /// Calls per minute.
     pub per_minute: f64,

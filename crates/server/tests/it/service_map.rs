@@ -86,6 +86,29 @@ const EDGES: [&str; 5] = [
     "service:cart > host:api.stripe.com 1/0",
 ];
 
+// Issue 35, part 5: an edge and its callee count the same failures. HTTP clients set the error status for 402 too.
+#[tokio::test]
+async fn a_refused_call_is_no_failure_of_the_callee() {
+    let (harness, project) = Harness::with_project().await;
+    let statuses = ["200", "402", "503"];
+    let call = |(n, status): (u64, &str)| {
+        let code = |span: Made| span.with_int("http.response.status_code", status.parse().expect("a number"));
+        let call = made(n, n + 100, CLIENT, "POST", 1.0, 20.0).parent(n).with("server.address", "pay.internal");
+        let served = code(made(n, n + 200, SERVER, "POST /pay", 1.0, 10.0).parent(n + 100).with("http.route", "/pay"));
+        let call = code(call);
+        let call = if status == "200" { call } else { call.failed() };
+        (call, if status == "503" { served.failed() } else { served })
+    };
+    let (mut calls, served): (Vec<Made>, Vec<Made>) = (1..).zip(statuses).map(call).unzip();
+    calls.extend((1..=3).map(|n| made(n, n, SERVER, "GET /", 0.0, 30.0).with("http.route", "/")));
+    send(&harness, &project, "web", &calls).await;
+    send(&harness, &project, "pay", &served).await;
+    let found = map(&harness, &project, json!({})).await;
+    assert_eq!(edges(&found), ["service:web > service:pay 3/1"]);
+    let node = found["nodes"].as_array().expect("a list").iter().find(|node| node["id"] == "service:pay");
+    assert_eq!(node.expect("the callee")["stats"]["errors"], 1);
+}
+
 // docs/use/services.md: the caller counts; pairs only say which service is behind the address.
 #[tokio::test]
 async fn calls_are_edges_whichever_side_arrives_first() {
