@@ -17,12 +17,16 @@ use crate::{ai_metrics, deploys, endpoints, filters, ids};
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
-/// Rows of [`Answers::always_bad`] and [`AiSpend::names`].
-const ROWS: usize = 5;
+/// Rows of [`Answers::always_bad`].
+const ALWAYS_BAD: usize = 20;
+/// Rows of [`AiSpend::names`].
+const SPENDING: usize = 5;
 /// Calls of each period that a relative change needs.
 const COMPARED: f64 = 20.0;
 /// Nothing of this time after the first telemetry is new, nanoseconds.
-const BEGINNING: i64 = HOUR_NS;
+const BEGINNING: i64 = 5 * MINUTE_NS;
+/// Shorter times of costs are not compared, nanoseconds.
+const COMPARED_TIME: i64 = HOUR_NS;
 /// Buckets in which the first telemetry is looked for.
 const BUCKETS: i64 = 1500;
 
@@ -43,7 +47,7 @@ pub async fn read(executor: &Executor, project: &Project, request: AnswersReques
         new_things(executor, project, range, known_from),
         ai_spend(executor, project.number, range),
     )?;
-    always_bad.truncate(ROWS);
+    always_bad.truncate(ALWAYS_BAD);
     Ok(Answers { always_bad, new, ai_spend, data_since: data_since.map(time::to_rfc3339) })
 }
 
@@ -226,52 +230,63 @@ impl Name {
     }
 }
 
-/// Costs by name, of the range and of the equally long time before.
+/// The end of the range, and the equally long time, one range earlier, that has telemetry: with telemetry since
+/// `began` in the time before the range, only a part of it is compared. `None` when that part is short.
+fn compared_times(range: Range, began: Option<i64>) -> Option<(Range, Range)> {
+    let length = range.length();
+    let from = began.unwrap_or(range.from.saturating_sub(length)).max(range.from.saturating_sub(length));
+    let before = Range { from, to: range.from };
+    let is_long = before.from < before.to && before.length() >= COMPARED_TIME.min(length);
+    is_long.then(|| (Range { from: from.saturating_add(length), to: range.to }, before))
+}
+
+/// Costs by name, of the range, and what they are compared with.
 async fn ai_spend(executor: &Executor, project: u32, range: Range) -> Result<Option<AiSpend>, QueryError> {
-    let before = Range { from: range.from.saturating_sub(range.length()), to: range.from };
-    let (now, previous, began) = tokio::try_join!(
-        costs(executor, project, range),
-        costs(executor, project, before),
-        data_since(executor, project, Range { from: before.from, to: range.to }),
-    )?;
-    // Telemetry that began in the time before covers only a part of it.
-    let is_whole = began.is_none_or(|began| began <= before.from.saturating_add(MINUTE_NS));
-    let sum = |of: &BTreeMap<String, (f64, f64)>| {
-        of.values().fold((0.0, 0.0), |(cost, calls), one| (cost + one.0, calls + one.1))
+    let since = Range { from: range.from.saturating_sub(range.length()), to: range.to };
+    let (now, began) = tokio::try_join!(costs(executor, project, range), data_since(executor, project, since))?;
+    let compared = compared_times(range, began);
+    let (part, previous) = match compared {
+        Some((part, before)) if part != range => {
+            let (part, before) = tokio::try_join!(costs(executor, project, part), costs(executor, project, before))?;
+            (Some(part), before)
+        }
+        Some((_, before)) => (None, costs(executor, project, before).await?),
+        None => (None, Costs::new()),
     };
+    let sum = |of: &Costs| of.values().fold((0.0, 0.0), |(cost, calls), one| (cost + one.0, calls + one.1));
     if sum(&now).1 <= 0.0 {
         return Ok(None);
     }
-    let total = spend(String::new(), sum(&now), sum(&previous), is_whole);
-    let of_name = |(name, cost): (String, (f64, f64))| {
-        let before = previous.get(&name).copied().unwrap_or_default();
-        spend(name, cost, before, is_whole)
+    let part = part.as_ref().unwrap_or(&now);
+    let total = spend(String::new(), sum(&now), sum(part), sum(&previous));
+    let of_name = |(name, cost): (&String, &(f64, f64))| {
+        let of = |costs: &Costs| costs.get(name).copied().unwrap_or_default();
+        spend(name.clone(), *cost, of(part), of(&previous))
     };
-    let mut names: Vec<AiSpendOf> = now.into_iter().map(of_name).collect();
+    let mut names: Vec<AiSpendOf> = now.iter().map(of_name).collect();
     names.sort_by(|one, other| other.cost.total_cmp(&one.cost).then_with(|| one.name.cmp(&other.name)));
-    names.truncate(ROWS);
-    Ok(Some(AiSpend { total, names }))
-}
-
-fn spend(
-    name: String,
-    (cost, calls): (f64, f64),
-    (previous_cost, previous_calls): (f64, f64),
-    is_whole: bool,
-) -> AiSpendOf {
-    let is_comparable = is_whole && calls >= COMPARED && previous_calls >= COMPARED && previous_cost > 0.0;
-    AiSpendOf {
-        name,
-        cost,
-        previous_cost,
-        calls: calls.round() as u64,
-        previous_calls: previous_calls.round() as u64,
-        change: is_comparable.then(|| cost / previous_cost - 1.0),
-    }
+    names.truncate(SPENDING);
+    let compared_from = compared.map(|(part, _)| time::to_rfc3339(part.from));
+    Ok(Some(AiSpend { total, names, compared_from }))
 }
 
 /// Cost and priced calls by name.
-async fn costs(executor: &Executor, project: u32, range: Range) -> Result<BTreeMap<String, (f64, f64)>, QueryError> {
+type Costs = BTreeMap<String, (f64, f64)>;
+
+/// `part` is of the time that is compared with that of `previous`.
+fn spend(name: String, whole: (f64, f64), part: (f64, f64), previous: (f64, f64)) -> AiSpendOf {
+    let is_comparable = part.1 >= COMPARED && previous.1 >= COMPARED && previous.0 > 0.0;
+    AiSpendOf {
+        name,
+        cost: whole.0,
+        previous_cost: previous.0,
+        calls: whole.1.round() as u64,
+        previous_calls: previous.1.round() as u64,
+        change: is_comparable.then(|| part.0 / previous.0 - 1.0),
+    }
+}
+
+async fn costs(executor: &Executor, project: u32, range: Range) -> Result<Costs, QueryError> {
     let priced = filters::not(Filter::IsNull { column: "total_cost" });
     let sums = vec![Function::Sum("total_cost").named(COST), Function::Weight.named(COUNT)];
     let filter = ai_metrics::model_calls().and(priced);
@@ -287,12 +302,29 @@ mod tests {
     // Issue 21: never a percentage on fewer than 20 samples.
     #[test]
     fn a_relative_change_needs_twenty_calls_on_both_sides() {
-        assert_eq!(spend(String::new(), (4.0, 90.0), (2.0, 90.0), false).change, None, "a part of the time before");
         for (calls, previous, expected) in
             [(20.0, 20.0, Some(1.0)), (19.0, 20.0, None), (20.0, 19.0, None), (20.0, 0.0, None)]
         {
-            let found = spend(String::new(), (4.0, calls), (2.0, previous), true);
+            let found = spend(String::new(), (9.0, 90.0), (4.0, calls), (2.0, previous));
             assert_eq!(found.change, expected, "{calls} {previous}");
         }
+    }
+
+    // Issue 35: costs compare equal covered times.
+    #[test]
+    fn compared_times_are_equally_long_and_covered() {
+        let hours = |from: i64, to: i64| Range { from: from * HOUR_NS, to: to * HOUR_NS };
+        for (began, expected) in [
+            (None, Some((hours(100, 124), hours(76, 100)))),
+            (Some(76), Some((hours(100, 124), hours(76, 100)))),
+            (Some(94), Some((hours(118, 124), hours(94, 100)))),
+            (Some(99), Some((hours(123, 124), hours(99, 100)))),
+            (Some(100), None),
+            (Some(110), None),
+        ] {
+            assert_eq!(compared_times(hours(100, 124), began.map(|hour| hour * HOUR_NS)), expected, "{began:?}");
+        }
+        let minutes = |from: i64, to: i64| Range { from: from * MINUTE_NS, to: to * MINUTE_NS };
+        assert_eq!(compared_times(minutes(100, 115), None), Some((minutes(100, 115), minutes(85, 100))), "a short range");
     }
 }

@@ -113,7 +113,7 @@ pub async fn always_bad(executor: &Executor, project: &Project, range: Range) ->
             slow_count: whole(metrics.tolerating),
         }
     };
-    let mut found: Vec<AlwaysBad> = answer.rows().map(of_name).filter(|one| one.bad_an_hour > 0.0).collect();
+    let mut found: Vec<AlwaysBad> = answer.rows().map(of_name).filter(|one| one.bad_an_hour >= 1.0).collect();
     found.sort_by(|one, other| other.bad_an_hour.total_cmp(&one.bad_an_hour).then_with(|| one.name.cmp(&other.name)));
     Ok(found)
 }

@@ -4588,6 +4588,13 @@ export interface components {
         };
         /** @description Cost of model calls. */
         AiSpend: {
+            /**
+             * Format: date-time
+             * @description Start of the part of the range that is compared with the equally long time one range earlier: the start of the
+             *     range, or later when telemetry began in the time before. Null when there was less than an hour of telemetry
+             *     before.
+             */
+            comparedFrom: string | null;
             /** @description The names that cost most, at most five. */
             names: components["schemas"]["AiSpendOf"][];
             /** @description All names together; its name is empty. */
@@ -4602,8 +4609,8 @@ export interface components {
             calls: number;
             /**
              * Format: double
-             * @description Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time,
-             *     and when telemetry began in the time before.
+             * @description Relative change of the cost between the two compared times, 0.2 for 20 % more; null with fewer than 20 priced
+             *     calls in either of them.
              */
             change: number | null;
             /**
@@ -4615,12 +4622,12 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Priced calls in the time before.
+             * @description Priced calls in the same time before.
              */
             previousCalls: number;
             /**
              * Format: double
-             * @description US dollars in the equally long time before.
+             * @description US dollars in the time before that `compared_from` of the answer is about.
              */
             previousCost: number;
         };
@@ -5088,7 +5095,7 @@ export interface components {
         /** @description Response of `POST /api/overview/answers`. */
         Answers: {
             aiSpend: components["schemas"]["AiSpend"] | null;
-            /** @description The Endpoints with most bad requests, at most five. */
+            /** @description The Endpoints with most bad requests, one an hour or more, at most 20. */
             alwaysBad: components["schemas"]["AlwaysBad"][];
             /**
              * Format: date-time
@@ -5096,8 +5103,8 @@ export interface components {
              */
             dataSince: string | null;
             /**
-             * @description New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first hour of
-             *     telemetry is new.
+             * @description New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first five
+             *     minutes of telemetry is new.
              */
             new: components["schemas"]["NewThing"][];
         };
@@ -5351,7 +5358,7 @@ export interface components {
             calls: number;
             /**
              * Format: int64
-             * @description Calls with an error status, or an HTTP status of 500 and above.
+             * @description Calls with an HTTP status of 500 and above, or an error status without an HTTP status of 400 to 499.
              */
             errors: number;
             /**

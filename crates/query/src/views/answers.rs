@@ -81,14 +81,14 @@ pub struct AiSpendOf {
     pub name: String,
     /// US dollars in the range.
     pub cost: f64,
-    /// US dollars in the equally long time before.
+    /// US dollars in the time before that `compared_from` of the answer is about.
     pub previous_cost: f64,
     /// Priced calls in the range.
     pub calls: u64,
-    /// Priced calls in the time before.
+    /// Priced calls in the same time before.
     pub previous_calls: u64,
-    /// Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time,
-    /// and when telemetry began in the time before.
+    /// Relative change of the cost between the two compared times, 0.2 for 20 % more; null with fewer than 20 priced
+    /// calls in either of them.
     #[schema(required)]
     pub change: Option<f64>,
 }
@@ -101,16 +101,21 @@ pub struct AiSpend {
     pub total: AiSpendOf,
     /// The names that cost most, at most five.
     pub names: Vec<AiSpendOf>,
+    /// Start of the part of the range that is compared with the equally long time one range earlier: the start of the
+    /// range, or later when telemetry began in the time before. Null when there was less than an hour of telemetry
+    /// before.
+    #[schema(format = DateTime, required)]
+    pub compared_from: Option<String>,
 }
 
 /// Response of `POST /api/overview/answers`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answers {
-    /// The Endpoints with most bad requests, at most five.
+    /// The Endpoints with most bad requests, one an hour or more, at most 20.
     pub always_bad: Vec<AlwaysBad>,
-    /// New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first hour of
-    /// telemetry is new.
+    /// New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first five
+    /// minutes of telemetry is new.
     pub new: Vec<NewThing>,
     /// Cost of AI; null without a priced call in the range.
     #[schema(required)]

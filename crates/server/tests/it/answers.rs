@@ -50,7 +50,8 @@ async fn bad_endpoints_new_things_and_costs_are_answered() {
 
     let found = answers(&harness, &project, "2026-06-01T14:00:00Z", "2026-06-01T16:00:00Z").await;
     let bad = found["alwaysBad"].as_array().expect("a list");
-    assert_eq!(bad.len(), 3, "{found}");
+    // `GET /refunds` fails less than once an hour.
+    assert_eq!(column(&json!({ "data": bad }), "name"), ["GET /reports", "GET /orders"], "{found}");
     let expected = json!({
         "name": "GET /reports", "badAnHour": 30.0, "count": 60, "storedCount": 60, "badCount": 60, "slowCount": 0,
     });
@@ -65,13 +66,33 @@ async fn bad_endpoints_new_things_and_costs_are_answered() {
     assert_eq!((&total["calls"], &total["previousCalls"]), (&json!(60), &json!(60)));
     assert!((total["change"].as_f64().expect("a number") - 1.0).abs() < 1e-6, "{total}");
 
-    // Of a young project nothing is new in its first hour, and the range begins with its data.
+    // Telemetry began in the time before: the hour of both times that has telemetry is compared.
+    let part = answers(&harness, &project, "2026-06-01T13:00:00Z", "2026-06-01T16:00:00Z").await["aiSpend"].clone();
+    assert_eq!(part["comparedFrom"], "2026-06-01T15:00:00Z");
+    let of = &part["total"];
+    assert_eq!((&of["calls"], &of["previousCalls"]), (&json!(90), &json!(30)), "{part}");
+    assert!((of["change"].as_f64().expect("a number") - 1.0).abs() < 1e-6, "{part}");
+
+    // Of a young project nothing is new in its first five minutes, and the range begins with its data.
     let all = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z").await;
     assert_eq!(all["dataSince"], "2026-06-01T12:00:00Z");
     assert_eq!(all["new"].as_array().expect("a list").len(), 3, "{all}");
     assert_eq!(all["aiSpend"]["total"]["change"], Value::Null, "nothing before to compare with");
+    assert_eq!(all["aiSpend"]["comparedFrom"], Value::Null);
     let beginning = harness.got(&project, "/api/overview/data-since").await;
     assert_eq!(beginning, json!({ "dataSince": null }), "the data is older than a day");
+}
+
+// Issue 35, part 5: "What is new" works from the first day.
+#[tokio::test]
+async fn names_after_the_first_five_minutes_are_new() {
+    let (harness, project) = Harness::with_project().await;
+    let at = |id, path, minutes: f64| request(id, path, 200, minutes * 60.0, 10.0);
+    let spans = [at(1, "/orders", 0.0), at(2, "/carts", 4.0), at(3, "/refunds", 6.0)];
+    send(&harness, &project, "shop", "1", &spans).await;
+    let found = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-01T13:00:00Z").await;
+    let names = json!({ "data": found["new"] });
+    assert_eq!(column(&names, "name"), ["GET /refunds"], "{found}");
 }
 
 #[tokio::test]

@@ -11,14 +11,18 @@ import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { useChanges } from "../../parts/verdict";
 import { Chip } from "../../ui/Chip";
+
+/** Rows of "What is always bad". */
+const ALWAYS_BAD = 5;
 
 export function AnswersSections() {
   const { body } = useRange();
   const query = usePost("/api/overview/answers", body);
-  const changes = usePost("/api/overview/changes", body);
-  // Endpoints that changed have sentences of their own above.
-  const changed = new Set((changes.data?.data ?? []).filter((card) => !card.recovered).map((card) => card.name));
+  // Endpoints that changed, and those that suffer from it, are in the sentences above.
+  const open = useChanges().filter((card) => !card.recovered);
+  const changed = new Set(open.flatMap((card) => [card.name, ...card.suffering]));
   return (
     <QueryView query={query} skeleton={<SkeletonRows rows={6} />}>
       {(answers) => (
@@ -29,10 +33,10 @@ export function AnswersSections() {
             </p>
           )}
           <div className="grid items-start gap-4 xl:grid-cols-2">
-            <AlwaysBad rows={answers.alwaysBad.filter((row) => !changed.has(row.name))} />
+            <AlwaysBad rows={answers.alwaysBad.filter((row) => !changed.has(row.name)).slice(0, ALWAYS_BAD)} />
             <New things={answers.new} />
           </div>
-          {answers.aiSpend && <Spend spend={answers.aiSpend} hasBefore={!answers.dataSince} />}
+          {answers.aiSpend && <Spend spend={answers.aiSpend} />}
         </div>
       )}
     </QueryView>
@@ -180,9 +184,12 @@ function NewLink({ thing }: { thing: NewThing }) {
   }
 }
 
-/** `hasBefore`: data is older than the range. */
-function Spend({ spend: { total, names }, hasBefore }: { spend: NonNullable<Answers["aiSpend"]>; hasBefore: boolean }) {
+function Spend({ spend: { total, names, comparedFrom } }: { spend: NonNullable<Answers["aiSpend"]> }) {
   const pid = useProjectId();
+  const { span } = useRange();
+  const hasBefore = comparedFrom !== null;
+  // Only a part of the time before has telemetry.
+  const isPart = hasBefore && parseMs(comparedFrom) > span.fromMs + 60_000;
   return (
     <Section
       title="What AI costs"
@@ -212,6 +219,12 @@ function Spend({ spend: { total, names }, hasBefore }: { spend: NonNullable<Answ
           </li>
         ))}
       </ul>
+      {!hasBefore && <p className="px-3 py-2 text-caption text-ink2">No data before to compare with.</p>}
+      {isPart && (
+        <p className="px-3 py-2 text-caption text-ink2">
+          Since <Moment at={comparedFrom} />, compared with as long before: earlier there was no data.
+        </p>
+      )}
     </Section>
   );
 }
