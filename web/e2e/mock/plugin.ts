@@ -159,6 +159,7 @@ function answers() {
     aiSpend: {
       total: spend("", 41.2, 20.1, 1.05),
       names: [spend("support-assistant", 39.9, 19.6, 1.04), spend("summary", 1.3, 0.5, null)],
+      comparedFrom: at(24 * 60),
     },
     dataSince: null,
   };
@@ -221,7 +222,13 @@ function changes() {
       sentence:
         "POST /checkout is 6.8 times slower (P50 155 ms -> 1.05 s) and fails in 12 % of calls, before 0.1 %, since 09:04 UTC; version 1.42.0 of checkout carries it. 168 more failed calls an hour. New issue: TotalMismatch.",
       score: 5700,
+      effects: [
+        { metric: "p50", before: 155, after: 1054, since: at(41) },
+        { metric: "error_rate", before: 0.001, after: 0.12, since: at(39) },
+      ],
+      slowMs: 480,
       newIssues: ["TotalMismatch"],
+      suffering: ["GET /cart"],
     },
     {
       ...card,

@@ -21,6 +21,7 @@ import { QueryView } from "../../parts/states";
 import { useCompared, withDeltas } from "./deltas";
 import { EntityChart } from "./EntityChart";
 import { EntityPageLink, EntitySummary } from "./EntitySummary";
+import { useVerdicts, withVerdicts } from "./verdicts";
 
 const ROWS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 const EXAMPLES = {
@@ -71,7 +72,9 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const request = { ...body, search: "", query, ...page.body } as object;
   const list = usePost(ENTITIES[kind].groups, request);
   const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
-  const compared = useCompared(kind, page.incomparable ? [] : (rows ?? []).map(page.nameOf), query);
+  const names = page.incomparable ? [] : (rows ?? []).map(page.nameOf);
+  const compared = useCompared(kind, names, query);
+  const verdicts = useVerdicts<Row<K>>(kind, names, query, page.body);
   const sel = useOpenRow();
   return (
     <QueryList
@@ -101,15 +104,16 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
       <QueryView query={list}>
         {(answer) => {
           const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
+          const shown = page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns;
           return data?.length ? (
             <>
               <DataTable
                 label={`${page.title}, ${plural(pagination.total, "name")}`}
-                columns={withDeltas(
-                  page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns,
-                  page.incomparable ? null : compared,
-                  page.nameOf,
-                )}
+                columns={
+                  compared && !page.incomparable
+                    ? withDeltas(shown, compared, page.nameOf)
+                    : withVerdicts(kind, shown, verdicts, page.nameOf)
+                }
                 rows={data}
                 rowKey={page.nameOf}
                 sort={sort}

@@ -9,6 +9,7 @@ import type { Counted } from "../../model/estimate";
 import { allOf, equals } from "../../model/query";
 import type { Sort } from "../../model/search";
 import type { NameSearch } from "../../model/telemetry-search";
+import { openChanges, sufferingOf } from "../../model/verdict";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -21,6 +22,7 @@ import { PageHead, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { SinceVersion } from "../../parts/SinceVersion";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { ChangeChip, useChanges } from "../../parts/verdict";
 import { SearchLink } from "../../ui/SearchLink";
 import { Select } from "../../ui/Select";
 import { TAB } from "../../ui/Tabs";
@@ -114,6 +116,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
           <>
             {page.sub}
             <SinceVersion kind={API_KINDS[kind]} name={name} />
+            <OpenChange kind={kind} name={name} />
           </>
         }
         actions={
@@ -173,6 +176,14 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
       </div>
     </>
   );
+}
+
+/** The chip of the change that is open, or that the subject suffers from; nothing without one. */
+function OpenChange({ kind, name }: { kind: EntityKind; name: string }) {
+  const cards = useChanges();
+  const own = openChanges(cards, API_KINDS[kind]).get(name);
+  const card = own ?? (kind === "aiTrace" ? undefined : sufferingOf(cards).get(name));
+  return card ? <ChangeChip card={card} suffers={!own} /> : null;
 }
 
 /** The kinds of samples of a page, and the request of the one in the URL. */

@@ -6,6 +6,7 @@ import { useSetState, useUnmerge } from "../../api/issues";
 import { brief, count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { IssueDetail, IssueState } from "../../model/types";
+import { changeOfIssue } from "../../model/verdict";
 import { Ago } from "../../parts/Ago";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";
@@ -17,6 +18,7 @@ import { usePatchSearch } from "../../parts/listSearch";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { ChangeChip, useChanges } from "../../parts/verdict";
 import { useKeys } from "../../ui/keys";
 import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
@@ -61,7 +63,8 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         title={group.exceptionType || group.title}
         sub={
           <>
-            <StateChip issue={group} /> {group.firstVersion && <span>since {brief(group.firstVersion, 40)}</span>}{" "}
+            <StateChip issue={group} /> <OpenChange hash={group.exceptionHash} title={group.title} />
+            {group.firstVersion && <span>since {brief(group.firstVersion, 40)}</span>}{" "}
             <span className="text-ink [overflow-wrap:anywhere]" title={group.message}>
               {brief(group.message || (group.title !== group.exceptionType ? group.title : ""), 500)}
             </span>
@@ -111,6 +114,12 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
       </div>
     </>
   );
+}
+
+/** The chip of the open change to which the Issue belongs; nothing without one. */
+function OpenChange({ hash, title }: { hash: string; title: string }) {
+  const card = changeOfIssue(useChanges(), hash, title);
+  return card ? <ChangeChip card={card} /> : null;
 }
 
 /** Tags of all events. Loaded separately: counting them takes longer than the rest of the page. */

@@ -5,12 +5,11 @@ import { usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
-import { changeSelection, selectionText } from "../../model/selection";
-import { parseMs } from "../../model/time";
 import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { SUBJECT_PAGES, useChangeTimes, useWhy } from "../../parts/verdict";
 
 export function ChangesSection() {
   const { body } = useRange();
@@ -65,34 +64,18 @@ function Change({ card }: { card: ChangeCard }) {
   );
 }
 
-const PAGES = {
-  endpoint: "/p/$pid/endpoints/$name",
-  task: "/p/$pid/tasks/$name",
-  ai_trace: "/p/$pid/ai/$name",
-} as const;
-
-/** From half an hour before the change to its end. */
-function useTimes(card: ChangeCard) {
-  const { span } = useRange();
-  const since = Date.parse(card.since);
-  const from = new Date(since - 30 * 60_000).toISOString();
-  const to = card.recovered ?? new Date(Math.max(span.toMs, since + 60_000)).toISOString();
-  return { from, to };
-}
-
 /** Opens the subject's page with the explanation of the rows that got worse. */
 function Why({ card }: { card: ChangeCard }) {
   const pid = useProjectId();
-  const times = useTimes(card);
-  const selection = changeSelection(card, parseMs(times.to));
-  if (!selection || card.kind === "issue" || card.kind === "service") return null;
+  const why = useWhy(card);
+  if (!why || card.kind === "issue" || card.kind === "service") return null;
   return (
     <>
       {" · "}
       <Link
-        to={PAGES[card.kind]}
+        to={SUBJECT_PAGES[card.kind]}
         params={{ pid, name: card.name }}
-        search={{ ...times, explain: selectionText(selection) } as never}
+        search={why as never}
         className="link"
         aria-label={`Why? ${card.name}`}
       >
@@ -105,7 +88,7 @@ function Why({ card }: { card: ChangeCard }) {
 /** Opens the subject's page at the time of the change. */
 function Subject({ card, text }: { card: ChangeCard; text: string }) {
   const pid = useProjectId();
-  const times = useTimes(card);
+  const times = useChangeTimes(card);
   const search = times as never;
   const className = "font-medium link [overflow-wrap:anywhere]";
   if (card.kind === "issue")
@@ -131,7 +114,7 @@ function Subject({ card, text }: { card: ChangeCard; text: string }) {
       </Link>
     );
   return (
-    <Link to={PAGES[card.kind]} params={{ pid, name: card.name }} search={search} className={className}>
+    <Link to={SUBJECT_PAGES[card.kind]} params={{ pid, name: card.name }} search={search} className={className}>
       {text}
     </Link>
   );

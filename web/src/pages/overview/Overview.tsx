@@ -13,12 +13,12 @@ import { NAV, type NavItem } from "../../parts/nav";
 import { PageHead, Section } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
-import { endpointColumns } from "../entities/endpointColumns";
 import { AnswersSections } from "./Answers";
 import { ChangesSection } from "./Changes";
 
-// Loaded lazily: what changed comes before the services, and most visits do not show the offer.
+// Loaded lazily: what changed comes before the services and endpoints, and most visits do not show the offer.
 const ServicesStrip = lazy(() => import("./ServicesStrip").then((part) => ({ default: part.ServicesStrip })));
+const WorstEndpoints = lazy(() => import("./WorstEndpoints").then((part) => ({ default: part.WorstEndpoints })));
 const DemoOffer = lazy(() => import("../../parts/Demo").then((part) => ({ default: part.DemoOffer })));
 
 const route = getRouteApi("/p/$pid/");
@@ -89,12 +89,9 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
         }
       >
         {overview.worstEndpoints?.length ? (
-          <DataTable
-            label="Worst endpoints"
-            columns={endpointColumns(span).map((column) => ({ ...column, sort: undefined }))}
-            rows={overview.worstEndpoints}
-            rowKey={(row) => row.endpoint}
-          />
+          <Suspense fallback={<SkeletonRows rows={5} />}>
+            <WorstEndpoints rows={overview.worstEndpoints} span={span} />
+          </Suspense>
         ) : (
           <Empty title="No requests in this time range">
             Requests that your services answer are ranked here by how much they hurt.

@@ -4,9 +4,12 @@ import { useGet, usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { durationNs, NONE, plural } from "../../model/format";
 import { errorRate, type MapNode, perMinute } from "../../model/service-map";
+import type { ChangeCard } from "../../model/types";
+import { changeChip } from "../../model/verdict";
 import { Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView, SkeletonBox } from "../../parts/states";
+import { useServiceVerdicts } from "../../parts/verdict";
 import { ErrorRate } from "../entities/columns";
 
 const SHOWN = 8;
@@ -49,6 +52,7 @@ function Services({ services, leftOut }: { services: MapNode[]; leftOut: number 
     enabled: services.length > 0,
   });
   const versions = new Map((known.data?.services ?? []).map((service) => [service.name, service.version]));
+  const verdicts = useServiceVerdicts();
   if (!services.length)
     return <p className="px-3 py-3 text-ink2">No service answered a request or a message in this time range.</p>;
   const more = services.length - SHOWN + leftOut;
@@ -56,7 +60,13 @@ function Services({ services, leftOut }: { services: MapNode[]; leftOut: number 
     <>
       <ul className="grid overflow-hidden sm:grid-cols-2 xl:grid-cols-4" aria-label="Services">
         {services.slice(0, SHOWN).map((node) => (
-          <Service key={node.id} node={node} version={versions.get(node.name)} />
+          <Service
+            key={node.id}
+            name={node.name}
+            stats={verdicts.get(node.name)?.stats ?? node.stats}
+            change={verdicts.get(node.name)?.card}
+            version={versions.get(node.name)}
+          />
         ))}
       </ul>
       {more > 0 && (
@@ -68,8 +78,17 @@ function Services({ services, leftOut }: { services: MapNode[]; leftOut: number 
   );
 }
 
-function Service({ node: { name, stats }, version }: { node: MapNode; version?: string | null }) {
+interface ServiceProps {
+  name: string;
+  /** Of the range, or since the change. */
+  stats: MapNode["stats"];
+  change?: ChangeCard;
+  version?: string | null;
+}
+
+function Service({ name, stats, change, version }: ServiceProps) {
   const pid = useProjectId();
+  const { span } = useRange();
   return (
     <li className="-mb-px -ml-px min-w-0 border-line border-b border-l">
       <Link
@@ -90,6 +109,11 @@ function Service({ node: { name, stats }, version }: { node: MapNode; version?: 
             <ErrorRate errors={stats.errors} all={stats.calls} /> errors
           </span>
           <span>p95 {durationNs(stats.p95Duration)}</span>
+          {change && (
+            <span className="chip chip-error" title={change.sentence}>
+              {changeChip(change, span.toMs)}
+            </span>
+          )}
         </span>
       </Link>
     </li>

@@ -4,14 +4,16 @@ import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { plural } from "../../model/format";
 import { parseSort, type Sort } from "../../model/search";
+import type { MapNode } from "../../model/service-map";
 import type { ServiceMap } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { ordersOf, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
 import { QueryView, SkeletonBox } from "../../parts/states";
+import { useServiceVerdicts } from "../../parts/verdict";
 import { Segmented } from "../../ui/Segmented";
-import { CALL_COLUMNS, callsOf, type MapOrder, NODE_COLUMNS, sortedCalls, sortedNodes } from "./columns";
+import { CALL_COLUMNS, callsOf, type MapOrder, nodeColumns, sortedCalls, sortedNodes } from "./columns";
 import { MapDrawing } from "./MapDrawing";
 
 const route = getRouteApi("/p/$pid/services");
@@ -49,9 +51,12 @@ export function ServicesPage() {
 function Body({ map }: { map: ServiceMap }) {
   const { sort: sortText, table = "services" } = route.useSearch();
   const patch = usePatchSearch();
-  const columns = table === "calls" ? CALL_COLUMNS : NODE_COLUMNS;
-  const sort = parseSort<MapOrder>(sortText, ordersOf(columns), BY_CALLS);
+  const orders = table === "calls" ? ordersOf(CALL_COLUMNS) : ordersOf(nodeColumns());
+  const sort = parseSort<MapOrder>(sortText, orders, BY_CALLS);
   const calls = callsOf(map);
+  const verdicts = useServiceVerdicts();
+  const verdictOf = (node: MapNode) => (node.kind === "service" ? verdicts.get(node.name) : undefined);
+  const nodes = map.nodes.map((node) => ({ ...node, stats: verdictOf(node)?.stats ?? node.stats }));
   return (
     <div className="space-y-4">
       <section className="panel overflow-hidden" aria-label="Map">
@@ -88,8 +93,8 @@ function Body({ map }: { map: ServiceMap }) {
           ) : (
             <DataTable
               label="Services and dependencies"
-              columns={NODE_COLUMNS}
-              rows={sortedNodes(map.nodes, sort)}
+              columns={nodeColumns((node) => verdictOf(node)?.card)}
+              rows={sortedNodes(nodes, sort)}
               rowKey={(node) => node.id}
               sort={sort}
             />

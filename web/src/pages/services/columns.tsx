@@ -13,9 +13,10 @@ import {
   perMinute,
   shown,
 } from "../../model/service-map";
-import type { ServiceMap } from "../../model/types";
+import type { ChangeCard, ServiceMap } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { ServiceName } from "../../parts/ServiceName";
+import { ChangeChip } from "../../parts/verdict";
 import { ErrorRate } from "../entities/columns";
 import { NodeLink } from "./MapDrawing";
 
@@ -113,7 +114,7 @@ const statColumns: Column<{ stats: MapEdge["stats"] }, MapOrder>[] = [
     sort: "errors",
     num: true,
     width: "80px",
-    help: "Spans with the status ERROR, or an HTTP status of 500 and above.",
+    help: "Calls answered with an HTTP status of 500 and above, or with the status ERROR and none of 400 to 499.",
     cell: ({ stats }) => <ErrorRate errors={stats.errors} all={stats.calls} />,
   },
   {
@@ -136,8 +137,26 @@ const statColumns: Column<{ stats: MapEdge["stats"] }, MapOrder>[] = [
   },
 ];
 
-export const NODE_COLUMNS: readonly Column<MapNode, MapOrder>[] = [
-  { key: "name", head: "Name", sort: "name", ascFirst: true, card: "main", cell: (node) => <NodeName node={node} /> },
+/** `changeOf`: the open change of a service. */
+export const nodeColumns = (
+  changeOf: (node: MapNode) => ChangeCard | undefined = () => undefined,
+): readonly Column<MapNode, MapOrder>[] => [
+  {
+    key: "name",
+    head: "Name",
+    sort: "name",
+    ascFirst: true,
+    card: "main",
+    cell: (node) => {
+      const change = changeOf(node);
+      return (
+        <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+          <NodeName node={node} />
+          {change && <ChangeChip card={change} />}
+        </div>
+      );
+    },
+  },
   {
     key: "kind",
     head: "Kind",

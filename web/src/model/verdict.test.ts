@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import type { ChangeCard } from "./types";
+import { changeChip, changedServices, changeOfIssue, openChanges, sufferingOf } from "./verdict";
+
+const NOW = Date.parse("2026-06-01T14:00:00Z");
+const card = (over: Partial<ChangeCard>): ChangeCard =>
+  ({
+    kind: "endpoint",
+    name: "GET /a",
+    since: "2026-06-01T05:51:00Z",
+    effects: [],
+    suffering: [],
+    newIssues: [],
+    ...over,
+  }) as ChangeCard;
+
+const effect = (metric: ChangeCard["effects"][number]["metric"], before: number, after: number) => [
+  { metric, before, after, since: "2026-06-01T05:51:00Z" },
+];
+
+describe("the chip of an open change", () => {
+  it.each([
+    [effect("p50", 30, 201), /^6\.7 × since \d\d:\d\d$/],
+    [effect("cost", 0.02, 0.05), /^2\.5 × since /],
+    [effect("error_rate", 0.01, 0.12), /^12 % fail since /],
+    [effect("slow_share", 0.01, 0.06), /^6 % slow since /],
+    [effect("calls", 10, 3), /^70 % fewer calls since /],
+    [effect("p50", 0, 3), /^worse since /],
+    [[], /^since /],
+  ])("%j", (effects, expected) => {
+    expect(changeChip(card({ effects }), NOW)).toMatch(expected);
+  });
+
+  it("has the date of a change that is older than a day", () => {
+    expect(changeChip(card({ since: "2026-05-21T12:00:00Z" }), NOW)).toMatch(/since 21 May \d\d:\d\d$/);
+  });
+});
+
+it("open changes are of one kind, and those that are over are none", () => {
+  const over = card({ name: "GET /b", recovered: "2026-06-01T07:00:00Z" });
+  const cards = [card({ suffering: ["GET /c"] }), over, card({ kind: "task", name: "mail" })];
+  expect([...openChanges(cards, "endpoint").keys()]).toEqual(["GET /a"]);
+  expect([...sufferingOf(cards).keys()]).toEqual(["GET /c"]);
+});
+
+it("the worst open change of a service is its first card", () => {
+  const cards = [card({ service: "shop" }), card({ service: "shop", name: "GET /b" }), card({ service: "" })];
+  expect([...changedServices(cards)].map(([service, { name }]) => [service, name])).toEqual([["shop", "GET /a"]]);
+});
+
+it("an Issue belongs to its own card, or to the one with which it began", () => {
+  const cards = [card({ newIssues: ["E: no"] }), card({ kind: "issue", name: "E: no", exceptionHash: "1f" })];
+  expect(changeOfIssue(cards, "1f", "E: no")?.kind).toBe("issue");
+  expect(changeOfIssue(cards, "2f", "E: no")?.kind).toBe("endpoint");
+  expect(changeOfIssue(cards, "2f", "F: no")).toBeUndefined();
+});
