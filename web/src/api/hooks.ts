@@ -11,6 +11,8 @@ interface Options {
   enabled?: boolean;
   /** Milliseconds between polls. */
   every?: number;
+  /** Milliseconds for which an answer is not requested again. */
+  freshMs?: number;
   /** False: previous data is not shown, because another body is another object (detail pages). */
   keep?: boolean;
 }
@@ -48,6 +50,7 @@ export function usePost<P extends keyof PostRoutes>(route: P, body: PostRoutes[P
     ...postOptions(projectId, route, body, { ...options, query }),
     enabled: options.enabled ?? true,
     refetchInterval: options.every,
+    ...(options.freshMs !== undefined && { staleTime: options.freshMs }),
     placeholderData: options.keep === false ? undefined : keepPreviousData,
   });
 }

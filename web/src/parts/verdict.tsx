@@ -19,10 +19,21 @@ export const SUBJECT_PAGES = {
   ai_trace: "/p/$pid/ai/$name",
 } as const;
 
+const MINUTE_MS = 60_000;
+
+/** The changes of the page's range in full minutes, as they are computed: pages of one minute share the answer. */
+export function useChangesQuery(enabled = true) {
+  const { span } = useRange();
+  const body = {
+    fromDate: isoFromMs(Math.floor(span.fromMs / MINUTE_MS) * MINUTE_MS),
+    toDate: isoFromMs(Math.ceil(span.toMs / MINUTE_MS) * MINUTE_MS),
+  };
+  return usePost("/api/overview/changes", body, { enabled, freshMs: MINUTE_MS });
+}
+
 /** The changes of the page's range; empty while they are not known. */
-export function useChanges(): ChangeCard[] {
-  const { body } = useRange();
-  return usePost("/api/overview/changes", body).data?.data ?? [];
+export function useChanges(enabled = true): ChangeCard[] {
+  return useChangesQuery(enabled).data?.data ?? [];
 }
 
 /** The end of the times since a change: that of the range, and a minute at least. */

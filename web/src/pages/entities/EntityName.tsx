@@ -116,7 +116,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
           <>
             {page.sub}
             <SinceVersion kind={API_KINDS[kind]} name={name} />
-            <OpenChange kind={kind} name={name} />
+            {!search.explain && <OpenChange kind={kind} name={name} />}
           </>
         }
         actions={

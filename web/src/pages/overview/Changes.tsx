@@ -1,19 +1,17 @@
 // Changes for the worse, one sentence each, the most harmful first. The words are the server's.
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
-import { usePost, useProjectId } from "../../api/hooks";
-import { useRange } from "../../api/range";
+import { useProjectId } from "../../api/hooks";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { SUBJECT_PAGES, useChangeTimes, useWhy } from "../../parts/verdict";
+import { SUBJECT_PAGES, useChangesQuery, useChangeTimes, useWhy } from "../../parts/verdict";
 
 export function ChangesSection() {
-  const { body } = useRange();
-  const query = usePost("/api/overview/changes", body);
+  const query = useChangesQuery();
   return (
     <Section title="What changed for the worse" flush>
       <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
