@@ -325,6 +325,10 @@ mod tests {
             assert_eq!(compared_times(hours(100, 124), began.map(|hour| hour * HOUR_NS)), expected, "{began:?}");
         }
         let minutes = |from: i64, to: i64| Range { from: from * MINUTE_NS, to: to * MINUTE_NS };
-        assert_eq!(compared_times(minutes(100, 115), None), Some((minutes(100, 115), minutes(85, 100))), "a short range");
+        assert_eq!(
+            compared_times(minutes(100, 115), None),
+            Some((minutes(100, 115), minutes(85, 100))),
+            "a short range"
+        );
     }
 }
