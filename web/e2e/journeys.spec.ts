@@ -1,6 +1,7 @@
 // End-to-end journeys on seeded data, against the real server.
 import { at, expect, test } from "./support/fixtures.ts";
 import { CHECKOUT, SPAN } from "./support/seed.ts";
+import { settled } from "./support/settled.ts";
 
 test("from the overview to the failing span: worst endpoint, slowest request, waterfall, exception", async ({
   page,
@@ -93,6 +94,9 @@ test("tasks and AI traces: ranking, detail, model, tokens and estimated cost", a
   const row = page.getByRole("row", { name: /fraud-check/ });
   await expect(row).toContainText("gpt-4o");
   await row.getByRole("link", { name: "fraud-check" }).click();
+  await expect(page.getByRole("table", { name: "Calls" })).toBeVisible();
+  // What arrives later moves the rows.
+  await settled(page);
   await page.getByRole("table", { name: "Calls" }).getByRole("row").nth(1).getByRole("link").first().click();
   await expect(page.getByText("1,240")).toBeVisible();
   await page.getByRole("link", { name: "View in trace" }).click();
