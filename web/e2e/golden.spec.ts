@@ -134,6 +134,30 @@ for (const [by, hold] of HANDS) {
   });
 }
 
+test("lists show the numbers since an open change, and its chip opens the explanation", async ({ page, release }) => {
+  await enter(page, release);
+  for (const path of ["/services", "/services/checkout", "", "/endpoints"]) {
+    await page.goto(at(release, path));
+    const chip = page.getByRole("link", { name: /^\d(\.\d)? × since \d\d:\d\d\. Why\? POST \/orders$/ });
+    await expect(chip.first(), path).toBeVisible();
+  }
+  const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  // 165 ms in the whole range.
+  await expect(
+    row("POST /orders")
+      .getByRole("cell", { name: /^1\.\d+ s$/ })
+      .first(),
+  ).toBeVisible();
+  await expect(
+    row("POST /checkout").getByRole("link", { name: /^suffers since .*Why\? POST \/orders$/ }),
+  ).toBeVisible();
+  await row("POST /orders")
+    .getByRole("link", { name: /Why\? POST \/orders$/ })
+    .click();
+  const causes = page.getByRole("list", { name: "Causes" }).getByRole("listitem");
+  await expect(causes.first()).toContainText("service.version = 1.42.0");
+});
+
 test("an issue and the logs of a query are explained", async ({ page, release }) => {
   await enter(page, release);
   await page.goto(at(release, "/issues"));

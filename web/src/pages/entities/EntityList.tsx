@@ -21,7 +21,7 @@ import { QueryView } from "../../parts/states";
 import { useCompared, withDeltas } from "./deltas";
 import { EntityChart } from "./EntityChart";
 import { EntityPageLink, EntitySummary } from "./EntitySummary";
-import { useVerdicts, withVerdicts } from "./verdicts";
+import { useChangedNames, withOpenChanges } from "./openChanges";
 
 const ROWS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 const EXAMPLES = {
@@ -74,7 +74,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
   const names = page.incomparable ? [] : (rows ?? []).map(page.nameOf);
   const compared = useCompared(kind, names, query);
-  const verdicts = useVerdicts<Row<K>>(kind, names, query, page.body);
+  const changed = useChangedNames<Row<K>>(kind, names, query, page.body);
   const sel = useOpenRow();
   return (
     <QueryList
@@ -112,7 +112,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
                 columns={
                   compared && !page.incomparable
                     ? withDeltas(shown, compared, page.nameOf)
-                    : withVerdicts(kind, shown, verdicts, page.nameOf)
+                    : withOpenChanges(kind, shown, changed, page.nameOf)
                 }
                 rows={data}
                 rowKey={page.nameOf}

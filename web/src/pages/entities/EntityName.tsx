@@ -6,10 +6,10 @@ import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import type { Counted } from "../../model/estimate";
+import { openChangeOf } from "../../model/open-changes";
 import { allOf, equals } from "../../model/query";
 import type { Sort } from "../../model/search";
 import type { NameSearch } from "../../model/telemetry-search";
-import { openChanges, sufferingOf } from "../../model/verdict";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -18,11 +18,11 @@ import { Latency } from "../../parts/explain/Latency";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NeverSeen } from "../../parts/NeverSeen";
 import { NoData } from "../../parts/NoData";
+import { ChangeChip, useChanges } from "../../parts/OpenChange";
 import { PageHead, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { SinceVersion } from "../../parts/SinceVersion";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { ChangeChip, useChanges } from "../../parts/verdict";
 import { SearchLink } from "../../ui/SearchLink";
 import { Select } from "../../ui/Select";
 import { TAB } from "../../ui/Tabs";
@@ -178,12 +178,10 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   );
 }
 
-/** The chip of the change that is open, or that the subject suffers from; nothing without one. */
+/** The chip of an open change; nothing without one. */
 function OpenChange({ kind, name }: { kind: EntityKind; name: string }) {
-  const cards = useChanges();
-  const own = openChanges(cards, API_KINDS[kind]).get(name);
-  const card = own ?? (kind === "aiTrace" ? undefined : sufferingOf(cards).get(name));
-  return card ? <ChangeChip card={card} suffers={!own} /> : null;
+  const change = openChangeOf(useChanges(), API_KINDS[kind], name);
+  return change ? <ChangeChip {...change} /> : null;
 }
 
 /** The kinds of samples of a page, and the request of the one in the URL. */

@@ -4,9 +4,9 @@ import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
 import { brief, count, NONE, plural } from "../../model/format";
+import { changeOfIssue } from "../../model/open-changes";
 import { exactTime } from "../../model/time";
 import type { IssueDetail, IssueState } from "../../model/types";
-import { changeOfIssue } from "../../model/verdict";
 import { Ago } from "../../parts/Ago";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";
@@ -15,10 +15,10 @@ import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions"
 import { OwnerLink } from "../../parts/IssueCells";
 import { IssueTrend } from "../../parts/IssueTrend";
 import { usePatchSearch } from "../../parts/listSearch";
+import { ChangeChip, useChanges } from "../../parts/OpenChange";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { ChangeChip, useChanges } from "../../parts/verdict";
 import { useKeys } from "../../ui/keys";
 import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
@@ -119,7 +119,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
 /** The chip of the open change to which the Issue belongs; nothing without one. */
 function OpenChange({ hash, title }: { hash: string; title: string }) {
   const card = changeOfIssue(useChanges(), hash, title);
-  return card ? <ChangeChip card={card} /> : null;
+  return card ? <ChangeChip card={card} suffers={false} /> : null;
 }
 
 /** Tags of all events. Loaded separately: counting them takes longer than the rest of the page. */

@@ -9,9 +9,9 @@ import { clockMinutes, dayMonth, exactTime, parseMs } from "../../model/time";
 import type { AiSpendOf, Answers, NewThing } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
+import { useChanges } from "../../parts/OpenChange";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { useChanges } from "../../parts/verdict";
 import { Chip } from "../../ui/Chip";
 
 /** Rows of "What is always bad". */

@@ -6,9 +6,9 @@ import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
+import { SUBJECT_PAGES, useChangesQuery, useChangeTimes, useWhy } from "../../parts/OpenChange";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { SUBJECT_PAGES, useChangesQuery, useChangeTimes, useWhy } from "../../parts/verdict";
 
 export function ChangesSection() {
   const query = useChangesQuery();

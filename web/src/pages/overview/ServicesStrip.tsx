@@ -3,13 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { useGet, usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { durationNs, NONE, plural } from "../../model/format";
+import { changeChip } from "../../model/open-changes";
 import { errorRate, type MapNode, perMinute } from "../../model/service-map";
 import type { ChangeCard } from "../../model/types";
-import { changeChip } from "../../model/verdict";
+import { useChangedServices } from "../../parts/OpenChange";
 import { Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import { useServiceVerdicts } from "../../parts/verdict";
 import { ErrorRate } from "../entities/columns";
 
 const SHOWN = 8;
@@ -52,7 +52,7 @@ function Services({ services, leftOut }: { services: MapNode[]; leftOut: number 
     enabled: services.length > 0,
   });
   const versions = new Map((known.data?.services ?? []).map((service) => [service.name, service.version]));
-  const verdicts = useServiceVerdicts();
+  const changed = useChangedServices();
   if (!services.length)
     return <p className="px-3 py-3 text-ink2">No service answered a request or a message in this time range.</p>;
   const more = services.length - SHOWN + leftOut;
@@ -63,8 +63,8 @@ function Services({ services, leftOut }: { services: MapNode[]; leftOut: number 
           <Service
             key={node.id}
             name={node.name}
-            stats={verdicts.get(node.name)?.stats ?? node.stats}
-            change={verdicts.get(node.name)?.card}
+            stats={changed.get(node.name)?.stats ?? node.stats}
+            change={changed.get(node.name)?.card}
             version={versions.get(node.name)}
           />
         ))}

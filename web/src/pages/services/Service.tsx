@@ -19,9 +19,11 @@ import type {
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { IssueTitle } from "../../parts/IssueCells";
+import { ChangeChip, useChangedServices } from "../../parts/OpenChange";
 import { PageHead, Section, Stats } from "../../parts/Page";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { endpointColumns } from "../entities/endpointColumns";
+import { RankedTable } from "../entities/RankedTable";
 import { taskColumns } from "../entities/taskColumns";
 import { callsOf, neighbourColumns } from "./columns";
 import { MapDrawing } from "./MapDrawing";
@@ -34,12 +36,17 @@ export function ServicePage() {
   const { name } = route.useParams();
   const { body } = useRange();
   const query = usePost("/api/services/detail", { ...body, service: name });
+  const change = useChangedServices().get(name);
   return (
     <>
-      <PageHead title={name} sub="Service" actions={<Links name={name} />} />
+      <PageHead
+        title={name}
+        sub={<>Service {change && <ChangeChip card={change.card} suffers={false} />}</>}
+        actions={<Links name={name} />}
+      />
       <div className="space-y-4 px-4 pb-6">
         <QueryView query={query} skeleton={<SkeletonBox height={420} />}>
-          {(service) => <Body service={service} />}
+          {(service) => <Body service={{ ...service, stats: change?.stats ?? service.stats }} />}
         </QueryView>
         <Entities name={name} />
       </div>
@@ -213,17 +220,26 @@ function Entities({ name }: { name: string }) {
     <>
       <Rows title="Endpoints by impact" query={endpoints} none="It serves no HTTP requests.">
         {(rows: EndpointGroup[]) => (
-          <DataTable
+          <RankedTable
+            kind="endpoint"
             label="Endpoints"
-            columns={unsorted(endpointColumns(span))}
+            columns={endpointColumns(span)}
             rows={rows}
-            rowKey={(row) => row.endpoint}
+            nameOf={(row) => row.endpoint}
+            query={page.query}
           />
         )}
       </Rows>
       <Rows title="Tasks by impact" query={tasks} none="It runs no background work.">
         {(rows: TaskGroup[]) => (
-          <DataTable label="Tasks" columns={unsorted(taskColumns(span))} rows={rows} rowKey={(row) => row.taskName} />
+          <RankedTable
+            kind="task"
+            label="Tasks"
+            columns={taskColumns(span)}
+            rows={rows}
+            nameOf={(row) => row.taskName}
+            query={page.query}
+          />
         )}
       </Rows>
       <Rows title="Newest issues" query={issues} none="No errors in this time range.">
@@ -252,9 +268,4 @@ function Rows<Row>({ title, query, none, children }: RowsProps<Row>) {
       </QueryView>
     </Section>
   );
-}
-
-/** Columns of a list page without its sort links. */
-function unsorted<Row>(columns: readonly Column<Row, never>[] | readonly Column<Row, string>[]): Column<Row>[] {
-  return columns.map(({ sort: _, ...column }) => column as Column<Row>);
 }

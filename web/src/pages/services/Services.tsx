@@ -9,9 +9,9 @@ import type { ServiceMap } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { ordersOf, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
+import { useChangedServices } from "../../parts/OpenChange";
 import { PageHead } from "../../parts/Page";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import { useServiceVerdicts } from "../../parts/verdict";
 import { Segmented } from "../../ui/Segmented";
 import { CALL_COLUMNS, callsOf, type MapOrder, nodeColumns, sortedCalls, sortedNodes } from "./columns";
 import { MapDrawing } from "./MapDrawing";
@@ -53,14 +53,14 @@ function Body({ map }: { map: ServiceMap }) {
   const patch = usePatchSearch();
   const orders = table === "calls" ? ordersOf(CALL_COLUMNS) : ordersOf(nodeColumns());
   const sort = parseSort<MapOrder>(sortText, orders, BY_CALLS);
-  const calls = callsOf(map);
-  const verdicts = useServiceVerdicts();
-  const verdictOf = (node: MapNode) => (node.kind === "service" ? verdicts.get(node.name) : undefined);
-  const nodes = map.nodes.map((node) => ({ ...node, stats: verdictOf(node)?.stats ?? node.stats }));
+  const changed = useChangedServices();
+  const changeOf = (node: MapNode) => (node.kind === "service" ? changed.get(node.name) : undefined);
+  const nodes = map.nodes.map((node) => ({ ...node, stats: changeOf(node)?.stats ?? node.stats }));
+  const calls = callsOf({ ...map, nodes });
   return (
     <div className="space-y-4">
       <section className="panel overflow-hidden" aria-label="Map">
-        <MapDrawing map={map} label="Map of services" />
+        <MapDrawing map={{ ...map, nodes }} label="Map of services" />
       </section>
       <LeftOut map={map} />
       <section className="panel overflow-hidden" aria-label="Table">
@@ -93,7 +93,7 @@ function Body({ map }: { map: ServiceMap }) {
           ) : (
             <DataTable
               label="Services and dependencies"
-              columns={nodeColumns((node) => verdictOf(node)?.card)}
+              columns={nodeColumns((node) => changeOf(node)?.card)}
               rows={sortedNodes(nodes, sort)}
               rowKey={(node) => node.id}
               sort={sort}

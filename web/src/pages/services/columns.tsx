@@ -15,8 +15,8 @@ import {
 } from "../../model/service-map";
 import type { ChangeCard, ServiceMap } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
+import { ChangeChip } from "../../parts/OpenChange";
 import { ServiceName } from "../../parts/ServiceName";
-import { ChangeChip } from "../../parts/verdict";
 import { ErrorRate } from "../entities/columns";
 import { NodeLink } from "./MapDrawing";
 
@@ -152,7 +152,7 @@ export const nodeColumns = (
       return (
         <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
           <NodeName node={node} />
-          {change && <ChangeChip card={change} />}
+          {change && <ChangeChip card={change} suffers={false} />}
         </div>
       );
     },

@@ -5,11 +5,11 @@ import { TrendingUp } from "lucide-react";
 import { useGlobalFilter, withFilter } from "../api/global-filter";
 import { postOptions, usePost, useProjectId } from "../api/hooks";
 import { useRange } from "../api/range";
+import { changeChip, changedServices, type OpenChange } from "../model/open-changes";
 import { changeSelection, selectionText } from "../model/selection";
 import type { MapNode } from "../model/service-map";
 import { isoFromMs, parseMs } from "../model/time";
 import type { ChangeCard } from "../model/types";
-import { changeChip, changedServices } from "../model/verdict";
 import { Tip } from "../ui/Tip";
 
 /** Pages of the subjects that have one. */
@@ -22,34 +22,34 @@ export const SUBJECT_PAGES = {
 const MINUTE_MS = 60_000;
 
 /** The changes of the page's range in full minutes, as they are computed: pages of one minute share the answer. */
-export function useChangesQuery(enabled = true) {
+export function useChangesQuery() {
   const { span } = useRange();
   const body = {
     fromDate: isoFromMs(Math.floor(span.fromMs / MINUTE_MS) * MINUTE_MS),
     toDate: isoFromMs(Math.ceil(span.toMs / MINUTE_MS) * MINUTE_MS),
   };
-  return usePost("/api/overview/changes", body, { enabled, freshMs: MINUTE_MS });
+  return usePost("/api/overview/changes", body, { freshMs: MINUTE_MS });
 }
 
 /** The changes of the page's range; empty while they are not known. */
-export function useChanges(enabled = true): ChangeCard[] {
-  return useChangesQuery(enabled).data?.data ?? [];
+export function useChanges(): ChangeCard[] {
+  return useChangesQuery().data?.data ?? [];
 }
 
 /** The end of the times since a change: that of the range, and a minute at least. */
 export function sinceBody(card: ChangeCard, toMs: number) {
-  return { fromDate: card.since, toDate: isoFromMs(Math.max(toMs, parseMs(card.since) + 60_000)) };
+  return { fromDate: card.since, toDate: isoFromMs(Math.max(toMs, parseMs(card.since) + MINUTE_MS)) };
 }
 
-/** Numbers since a change are read for this many services. */
-const JUDGED_SERVICES = 5;
+/** Services whose numbers since a change are read. */
+const SERVICES_READ = 5;
 
 /** The worst open change of each service, and the calls that the service has served since; absent until they are read. */
-export function useServiceVerdicts(): Map<string, { card: ChangeCard; stats?: MapNode["stats"] }> {
+export function useChangedServices(): Map<string, { card: ChangeCard; stats?: MapNode["stats"] }> {
   const projectId = useProjectId();
   const { span } = useRange();
   const filter = useGlobalFilter();
-  const changed = [...changedServices(useChanges())].slice(0, JUDGED_SERVICES);
+  const changed = [...changedServices(useChanges())].slice(0, SERVICES_READ);
   const route = "/api/services/map";
   const answers = useQueries({
     queries: changed.map(([service, card]) =>
@@ -86,7 +86,7 @@ export function useWhy(card: ChangeCard): Record<string, string> | null {
 }
 
 /** "6.7 × since 05:51": opens the explanation. `suffers`: the change is another subject's, of which this one suffers. */
-export function ChangeChip({ card, suffers }: { card: ChangeCard; suffers?: boolean }) {
+export function ChangeChip({ card, suffers }: OpenChange) {
   const pid = useProjectId();
   const { span } = useRange();
   const times = useChangeTimes(card);

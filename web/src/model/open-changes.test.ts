@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { changeChip, changedServices, changeOfIssue, openChangeOf } from "./open-changes";
 import type { ChangeCard } from "./types";
-import { changeChip, changedServices, changeOfIssue, openChanges, sufferingOf } from "./verdict";
 
 const NOW = Date.parse("2026-06-01T14:00:00Z");
 const card = (over: Partial<ChangeCard>): ChangeCard =>
@@ -36,11 +36,19 @@ describe("the chip of an open change", () => {
   });
 });
 
-it("open changes are of one kind, and those that are over are none", () => {
+it("a subject has its own open change, or that from which it suffers", () => {
   const over = card({ name: "GET /b", recovered: "2026-06-01T07:00:00Z" });
   const cards = [card({ suffering: ["GET /c"] }), over, card({ kind: "task", name: "mail" })];
-  expect([...openChanges(cards, "endpoint").keys()]).toEqual(["GET /a"]);
-  expect([...sufferingOf(cards).keys()]).toEqual(["GET /c"]);
+  const of = (kind: ChangeCard["kind"], name: string) => {
+    const change = openChangeOf(cards, kind, name);
+    return change && [change.card.name, change.suffers];
+  };
+  expect(of("endpoint", "GET /a")).toEqual(["GET /a", false]);
+  expect(of("endpoint", "GET /b")).toBeUndefined();
+  expect(of("endpoint", "GET /c")).toEqual(["GET /a", true]);
+  expect(of("task", "mail")).toEqual(["mail", false]);
+  expect(of("endpoint", "mail")).toBeUndefined();
+  expect(of("ai_trace", "GET /c")).toBeUndefined();
 });
 
 it("the worst open change of a service is its first card", () => {

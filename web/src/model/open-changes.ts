@@ -5,16 +5,19 @@ import type { ChangeCard } from "./types";
 
 const DAY_MS = 86_400_000;
 
-/** The changes that are not over, by the names of their subjects of a kind. */
-export function openChanges(cards: ChangeCard[], kind: ChangeCard["kind"]): Map<string, ChangeCard> {
-  const open = cards.filter((card) => card.kind === kind && !card.recovered);
-  return new Map(open.map((card) => [card.name, card]));
+/** An open change, and whether it is another subject's, of which this one suffers and has no card. */
+export interface OpenChange {
+  card: ChangeCard;
+  suffers: boolean;
 }
 
-/** The open changes of which each subject suffers, by its name: its own card names only the cause. */
-export function sufferingOf(cards: ChangeCard[]): Map<string, ChangeCard> {
+/** The open change of a subject; undefined without one. Model calls suffer from none: they call nothing. */
+export function openChangeOf(cards: ChangeCard[], kind: ChangeCard["kind"], name: string): OpenChange | undefined {
   const open = cards.filter((card) => !card.recovered);
-  return new Map(open.flatMap((card) => card.suffering.map((name) => [name, card] as const)));
+  const own = open.find((card) => card.kind === kind && card.name === name);
+  if (own) return { card: own, suffers: false };
+  const cause = kind === "ai_trace" ? undefined : open.find((card) => card.suffering.includes(name));
+  return cause && { card: cause, suffers: true };
 }
 
 /** The first open change of each service: cards are sorted by harm. */
