@@ -151,6 +151,11 @@ test("lists show the numbers since an open change, and its chip opens the explan
   await expect(
     row("POST /checkout").getByRole("link", { name: /^suffers since .*Why\? POST \/orders$/ }),
   ).toBeVisible();
+  // Its page says the same as the list.
+  await page.goto(at(release, "/endpoints/POST%20%2Fcheckout"));
+  await expect(page.getByText(/^Numbers since \d\d:\d\d; charts show the whole time range\.$/)).toBeVisible();
+  await expect(page.locator("dl").filter({ hasText: "Usual (p50)" }).first()).toContainText(/Usual \(p50\)1\.\d+ s/);
+  await page.goto(at(release, "/endpoints"));
   await row("POST /orders")
     .getByRole("link", { name: /Why\? POST \/orders$/ })
     .click();

@@ -279,8 +279,10 @@ fn spend(name: String, whole: (f64, f64), part: (f64, f64), previous: (f64, f64)
     AiSpendOf {
         name,
         cost: whole.0,
+        compared_cost: part.0,
         previous_cost: previous.0,
         calls: whole.1.round() as u64,
+        compared_calls: part.1.round() as u64,
         previous_calls: previous.1.round() as u64,
         change: is_comparable.then(|| part.0 / previous.0 - 1.0),
     }

@@ -140,8 +140,10 @@ function answers() {
   const spend = (name: string, cost: number, previousCost: number, change: number | null) => ({
     name,
     cost,
+    comparedCost: cost,
     previousCost,
     calls: change === null ? 12 : 840,
+    comparedCalls: change === null ? 12 : 840,
     previousCalls: 790,
     change,
   });

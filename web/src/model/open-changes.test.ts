@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changeChip, changedServices, changeOfIssue, openChangeOf } from "./open-changes";
+import { changeChip, changedServices, changeOfIssue, mapSince, openChangeOf } from "./open-changes";
 import type { ChangeCard } from "./types";
 
 const NOW = Date.parse("2026-06-01T14:00:00Z");
@@ -54,6 +54,29 @@ it("a subject has its own open change, or that from which it suffers", () => {
 it("the worst open change of a service is its first card", () => {
   const cards = [card({ service: "shop" }), card({ service: "shop", name: "GET /b" }), card({ service: "" })];
   expect([...changedServices(cards)].map(([service, { name }]) => [service, name])).toEqual([["shop", "GET /a"]]);
+});
+
+it("a changed service and the edges to it have the calls since its change", () => {
+  const stats = (errors: number) => ({ calls: 10, errors, perMinute: 1 });
+  const node = (name: string) => ({
+    id: `service:${name}`,
+    kind: "service" as const,
+    name,
+    versions: 1,
+    stats: stats(0),
+  });
+  const edge = (from: string, to: string, errors: number) => ({
+    from: `service:${from}`,
+    to: `service:${to}`,
+    stats: stats(errors),
+  });
+  const map = { nodes: [node("web"), node("pay")], edges: [edge("web", "pay", 0), edge("pay", "web", 0)] };
+  expect(mapSince(map, new Map())).toBe(map);
+  const since = mapSince(map, new Map([["pay", { stats: stats(5), calls: [edge("web", "pay", 4)] }]]));
+  expect(since.nodes.map((one) => one.stats.errors)).toEqual([0, 5]);
+  expect(since.edges.map((one) => one.stats.errors)).toEqual([4, 0]);
+  const unread = mapSince(map, new Map([["pay", { calls: [] }]]));
+  expect(unread.nodes.map((one) => one.stats.errors)).toEqual([0, 0]);
 });
 
 it("an Issue belongs to its own card, or to the one with which it began", () => {

@@ -1,5 +1,6 @@
 // An open change of a subject, in the words of a chip beside its name.
 import { percent } from "./format";
+import type { CallStats, MapEdge, MapNode } from "./service-map";
 import { clockMinutes, dayMonth, parseMs } from "./time";
 import type { ChangeCard } from "./types";
 
@@ -25,6 +26,30 @@ export function changedServices(cards: ChangeCard[]): Map<string, ChangeCard> {
   const open = cards.filter((card) => !card.recovered && card.service && card.kind !== "issue");
   return new Map(open.toReversed().map((card) => [card.service, card]));
 }
+
+/** The calls that a changed service has served since its change: all, and by caller. */
+export interface ServedSince {
+  stats?: CallStats;
+  /** Edges to the service; empty until they are read. */
+  calls: MapEdge[];
+}
+
+/** The map with the calls of changed services since their changes, at the services and at their edges alike. */
+export function mapSince<Drawn extends { nodes: MapNode[]; edges: MapEdge[] }>(
+  map: Drawn,
+  changed: Map<string, ServedSince>,
+): Drawn {
+  if (!changed.size) return map;
+  const served = (node: MapNode) => (node.kind === "service" ? changed.get(node.name)?.stats : undefined);
+  const calls = new Map([...changed.values()].flatMap((one) => one.calls).map((edge) => [keyOf(edge), edge.stats]));
+  return {
+    ...map,
+    nodes: map.nodes.map((node) => ({ ...node, stats: served(node) ?? node.stats })),
+    edges: map.edges.map((edge) => ({ ...edge, stats: calls.get(keyOf(edge)) ?? edge.stats })),
+  };
+}
+
+const keyOf = ({ from, to }: MapEdge) => `${from}\n${to}`;
 
 /** The open change of an Issue, or that with which it began. */
 export function changeOfIssue(cards: ChangeCard[], hash: string, title: string): ChangeCard | undefined {
@@ -52,6 +77,6 @@ function effectWords({ metric, before, after }: ChangeCard["effects"][number]): 
 }
 
 /** The time of day; with the date when it is more than a day ago. */
-function moment(ms: number, nowMs: number): string {
+export function moment(ms: number, nowMs: number): string {
   return nowMs - ms < DAY_MS ? clockMinutes(ms) : `${dayMonth(ms)} ${clockMinutes(ms)}`;
 }

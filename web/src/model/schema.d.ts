@@ -4609,10 +4609,20 @@ export interface components {
             calls: number;
             /**
              * Format: double
-             * @description Relative change of the cost between the two compared times, 0.2 for 20 % more; null with fewer than 20 priced
-             *     calls in either of them.
+             * @description Relative change from `previousCost` to `comparedCost`, 0.2 for 20 % more; null with fewer than 20 priced calls in
+             *     either time.
              */
             change: number | null;
+            /**
+             * Format: int64
+             * @description Priced calls in the compared part of the range.
+             */
+            comparedCalls: number;
+            /**
+             * Format: double
+             * @description US dollars in the compared part of the range.
+             */
+            comparedCost: number;
             /**
              * Format: double
              * @description US dollars in the range.
@@ -4622,12 +4632,12 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Priced calls in the same time before.
+             * @description Priced calls in the equally long time that it is compared with.
              */
             previousCalls: number;
             /**
              * Format: double
-             * @description US dollars in the time before that `compared_from` of the answer is about.
+             * @description US dollars in the equally long time that it is compared with.
              */
             previousCost: number;
         };

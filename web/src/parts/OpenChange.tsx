@@ -5,9 +5,8 @@ import { TrendingUp } from "lucide-react";
 import { useGlobalFilter, withFilter } from "../api/global-filter";
 import { postOptions, usePost, useProjectId } from "../api/hooks";
 import { useRange } from "../api/range";
-import { changeChip, changedServices, type OpenChange } from "../model/open-changes";
+import { changeChip, changedServices, moment, type OpenChange, type ServedSince } from "../model/open-changes";
 import { changeSelection, selectionText } from "../model/selection";
-import type { MapNode } from "../model/service-map";
 import { isoFromMs, parseMs } from "../model/time";
 import type { ChangeCard } from "../model/types";
 import { Tip } from "../ui/Tip";
@@ -45,7 +44,7 @@ export function sinceBody(card: ChangeCard, toMs: number) {
 const SERVICES_READ = 5;
 
 /** The worst open change of each service, and the calls that the service has served since; absent until they are read. */
-export function useChangedServices(): Map<string, { card: ChangeCard; stats?: MapNode["stats"] }> {
+export function useChangedServices(): Map<string, ServedSince & { card: ChangeCard }> {
   const projectId = useProjectId();
   const { span } = useRange();
   const filter = useGlobalFilter();
@@ -63,9 +62,20 @@ export function useChangedServices(): Map<string, { card: ChangeCard; stats?: Ma
   });
   return new Map(
     changed.map(([service, card], index) => {
-      const node = answers[index]?.data?.nodes.find((one) => one.kind === "service" && one.name === service);
-      return [service, { card, stats: node?.stats }];
+      const { nodes = [], edges = [] } = answers[index]?.data ?? {};
+      const node = nodes.find((one) => one.kind === "service" && one.name === service);
+      return [service, { card, stats: node?.stats, calls: edges.filter((edge) => edge.to === node?.id) }];
     }),
+  );
+}
+
+/** Says that the numbers above are those since an open change. */
+export function SinceNote({ card }: { card: ChangeCard }) {
+  const { span } = useRange();
+  return (
+    <p className="mt-1.5 text-caption text-ink2">
+      Numbers since {moment(parseMs(card.since), span.toMs)}; charts show the whole time range.
+    </p>
   );
 }
 

@@ -81,14 +81,18 @@ pub struct AiSpendOf {
     pub name: String,
     /// US dollars in the range.
     pub cost: f64,
-    /// US dollars in the time before that `compared_from` of the answer is about.
+    /// US dollars in the compared part of the range.
+    pub compared_cost: f64,
+    /// US dollars in the equally long time that it is compared with.
     pub previous_cost: f64,
     /// Priced calls in the range.
     pub calls: u64,
-    /// Priced calls in the same time before.
+    /// Priced calls in the compared part of the range.
+    pub compared_calls: u64,
+    /// Priced calls in the equally long time that it is compared with.
     pub previous_calls: u64,
-    /// Relative change of the cost between the two compared times, 0.2 for 20 % more; null with fewer than 20 priced
-    /// calls in either of them.
+    /// Relative change from `previousCost` to `comparedCost`, 0.2 for 20 % more; null with fewer than 20 priced calls in
+    /// either time.
     #[schema(required)]
     pub change: Option<f64>,
 }

@@ -6,7 +6,6 @@ import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import type { Counted } from "../../model/estimate";
-import { openChangeOf } from "../../model/open-changes";
 import { allOf, equals } from "../../model/query";
 import type { Sort } from "../../model/search";
 import type { NameSearch } from "../../model/telemetry-search";
@@ -18,7 +17,7 @@ import { Latency } from "../../parts/explain/Latency";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NeverSeen } from "../../parts/NeverSeen";
 import { NoData } from "../../parts/NoData";
-import { ChangeChip, useChanges } from "../../parts/OpenChange";
+import { ChangeChip, SinceNote } from "../../parts/OpenChange";
 import { PageHead, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { SinceVersion } from "../../parts/SinceVersion";
@@ -31,6 +30,7 @@ import { CallsChart } from "./CallsChart";
 import { DurationChart } from "./DurationChart";
 import { ComparedNumbers } from "./deltas";
 import { EntityIssues, EntityLogs } from "./EntityRecords";
+import { useSince } from "./openChanges";
 import { WhereTime } from "./WhereTime";
 
 type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["rows"]]["answer"];
@@ -69,6 +69,8 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   const of = { [ENTITIES[kind].field]: name };
   const { body: range } = useRange();
   const all = usePost(ENTITIES[kind].rows, { ...range, query: search.where, pagination: ONE } as object, { query: of });
+  // An explanation and its conditions are about the range.
+  const since = useSince(kind, name, !search.explain && !search.where);
   const question = {
     route: ENTITIES[kind].rows,
     query: of,
@@ -116,7 +118,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
           <>
             {page.sub}
             <SinceVersion kind={API_KINDS[kind]} name={name} />
-            {!search.explain && <OpenChange kind={kind} name={name} />}
+            {since.change && <ChangeChip {...since.change} />}
           </>
         }
         actions={
@@ -130,7 +132,8 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
         <QueryView query={all} skeleton={<SkeletonRows rows={2} />}>
           {(answer) => (
             <div>
-              <Stats items={page.stats(answer as Answer<K>)} />
+              <Stats items={page.stats((since.answer ?? answer) as Answer<K>)} />
+              {since.change && since.answer && <SinceNote card={since.change.card} />}
               <EstimatedNote of={[answer.stats as Counted]} className="mt-1.5" />
             </div>
           )}
@@ -176,12 +179,6 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
       </div>
     </>
   );
-}
-
-/** The chip of an open change; nothing without one. */
-function OpenChange({ kind, name }: { kind: EntityKind; name: string }) {
-  const change = openChangeOf(useChanges(), API_KINDS[kind], name);
-  return change ? <ChangeChip {...change} /> : null;
 }
 
 /** The kinds of samples of a page, and the request of the one in the URL. */

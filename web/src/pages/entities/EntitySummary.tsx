@@ -11,11 +11,13 @@ import type { AiRow, Occurrence } from "../../model/types";
 import { CALL_COLUMNS } from "../../parts/ai/callColumns";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
+import { SinceNote } from "../../parts/OpenChange";
 import { occurrenceColumns, statusColumn } from "../../parts/occurrenceColumns";
 import { Section, type StatItem, Stats } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { ENTITY_PAGES } from "./columns";
 import { EntityChart } from "./EntityChart";
+import { useSince } from "./openChanges";
 
 const LATEST = 5;
 const SHOWN = new Set(["time", "status", "model", "cost", "duration", "version"]);
@@ -41,6 +43,7 @@ export function EntitySummary({ kind, name, query }: { kind: EntityKind; name: s
   const [metric, setMetric] = useState<string | undefined>(undefined);
   const request = { ...body, query, orderBy: "recorded_at", pagination: { page: 1, pageSize: LATEST } };
   const found = usePost(ENTITIES[kind].rows, request as object, { query: { [ENTITIES[kind].field]: name } });
+  const since = useSince(kind, name);
   // The cast is sound: the rows are of this kind.
   const columns = (kind === "aiTrace" ? AI_COLUMNS : ROW_COLUMNS) as Column<Occurrence | AiRow>[];
   return (
@@ -51,7 +54,10 @@ export function EntitySummary({ kind, name, query }: { kind: EntityKind; name: s
           const { data, stats } = answer as unknown as Answer;
           return (
             <div className="space-y-4">
-              <Stats items={numbers(stats)} />
+              <div>
+                <Stats items={numbers((since.answer as Answer | undefined)?.stats ?? stats)} />
+                {since.change && since.answer && <SinceNote card={since.change.card} />}
+              </div>
               <Section title="Latest" flush>
                 {data?.length ? (
                   <DataTable label="Latest samples" columns={columns} rows={data} rowKey={(row) => row.id} />

@@ -2,7 +2,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { useGlobalFilter, withFilter } from "../../api/global-filter";
-import { postOptions, useProjectId } from "../../api/hooks";
+import { postOptions, usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { type OpenChange, openChangeOf } from "../../model/open-changes";
 import { allOf, equals } from "../../model/query";
@@ -86,4 +86,16 @@ export function withOpenChanges<R, Order extends string>(
     if (!SINCE[kind].has(column.key)) return column;
     return { ...column, cell: (row) => column.cell(changed.get(nameOf(row))?.since ?? row) };
   });
+}
+
+/** The open change of a name, and the statistics of its rows since then; undefined until they are read, or not `enabled`. */
+export function useSince(kind: EntityKind, name: string, enabled = true) {
+  const { span } = useRange();
+  const known = openChangeOf(useChanges(), KINDS[kind], name);
+  const change = enabled ? known : undefined;
+  const { rows, field } = ENTITIES[kind];
+  const request = change && { ...sinceBody(change.card, span.toMs), pagination: { page: 1, pageSize: 1 } };
+  // The cast is sound: the route is that of the kind.
+  const answer = usePost(rows, (request ?? {}) as object, { query: { [field]: name }, enabled: !!change, keep: false });
+  return { change, answer: change && answer.data };
 }

@@ -222,7 +222,7 @@ function Spend({ spend: { total, names, comparedFrom } }: { spend: NonNullable<A
       {!hasBefore && <p className="px-3 py-2 text-caption text-ink2">No data before to compare with.</p>}
       {isPart && (
         <p className="px-3 py-2 text-caption text-ink2">
-          Since <Moment at={comparedFrom} />, compared with as long before: earlier there was no data.
+          Changes are those since <Moment at={comparedFrom} />: the time before the range has data of only as long.
         </p>
       )}
     </Section>
@@ -230,12 +230,11 @@ function Spend({ spend: { total, names, comparedFrom } }: { spend: NonNullable<A
 }
 
 function Delta({ of, hasBefore }: { of: AiSpendOf; hasBefore: boolean }) {
-  const calls = plural(of.calls, "call");
-  if (!hasBefore) return <span className="text-ink2">{calls}</span>;
+  if (!hasBefore) return <span className="text-ink2">{plural(of.calls, "call")}</span>;
   const words = of.change === null ? `before ${usd(of.previousCost)}` : changeWords(of.change);
   return (
     <span className="text-ink2">
-      {words} ({calls}, before {count(of.previousCalls)})
+      {words} ({plural(of.comparedCalls, "call")}, before {count(of.previousCalls)})
     </span>
   );
 }

@@ -34,8 +34,8 @@ import { slotColour } from "../../viz/palette";
 import { useServiceColours } from "../../viz/useServiceColours";
 import { useWidth } from "../../viz/useWidth";
 
-const BOX = { width: 196, height: 56 };
-const STEP = { x: 292, y: 84 };
+const BOX = { width: 220, height: 56 };
+const STEP = { x: 316, y: 84 };
 const PAD = 24;
 const SCALES = { least: 0.25, most: 2, step: 1.25 };
 const HEIGHT_MAX = 560;

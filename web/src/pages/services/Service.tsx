@@ -6,9 +6,11 @@ import { usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { count, durationNs, NONE, percent } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
+import { mapSince, type ServedSince } from "../../model/open-changes";
 import { termOf } from "../../model/query";
 import { errorLevel, errorRate, perMinute } from "../../model/service-map";
 import type {
+  ChangeCard,
   EndpointGroup,
   IssueGroup,
   ServiceDetail,
@@ -19,7 +21,7 @@ import type {
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { IssueTitle } from "../../parts/IssueCells";
-import { ChangeChip, useChangedServices } from "../../parts/OpenChange";
+import { ChangeChip, SinceNote, useChangedServices } from "../../parts/OpenChange";
 import { PageHead, Section, Stats } from "../../parts/Page";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { endpointColumns } from "../entities/endpointColumns";
@@ -46,7 +48,7 @@ export function ServicePage() {
       />
       <div className="space-y-4 px-4 pb-6">
         <QueryView query={query} skeleton={<SkeletonBox height={420} />}>
-          {(service) => <Body service={{ ...service, stats: change?.stats ?? service.stats }} />}
+          {(service) => <Body service={service} change={change} />}
         </QueryView>
         <Entities name={name} />
       </div>
@@ -74,21 +76,25 @@ function Links({ name }: { name: string }) {
   );
 }
 
-function Body({ service }: { service: ServiceDetail }) {
-  const { stats, map } = service;
+function Body({ service, change }: { service: ServiceDetail; change?: ServedSince & { card: ChangeCard } }) {
+  const stats = change?.stats ?? service.stats;
+  const map = mapSince(service.map, new Map(change && [[service.name, change]]));
   const own = `service:${service.name}`;
   const calls = callsOf(map);
   const tone = errorLevel(stats);
   return (
     <div className="space-y-4">
-      <Stats
-        items={[
-          { label: "Calls served", value: perMinute(stats), help: `${count(stats.calls)} calls` },
-          { label: "Errors", value: percent(errorRate(stats)), tone: tone === "ok" ? undefined : tone },
-          { label: "Usual (p50)", value: durationNs(stats.p50Duration) },
-          { label: "Slow (p95)", value: durationNs(stats.p95Duration) },
-        ]}
-      />
+      <div>
+        <Stats
+          items={[
+            { label: "Calls served", value: perMinute(stats), help: `${count(stats.calls)} calls` },
+            { label: "Errors", value: percent(errorRate(stats)), tone: tone === "ok" ? undefined : tone },
+            { label: "Usual (p50)", value: durationNs(stats.p50Duration) },
+            { label: "Slow (p95)", value: durationNs(stats.p95Duration) },
+          ]}
+        />
+        {change?.stats && <SinceNote card={change.card} />}
+      </div>
       <ServiceCharts service={service} />
       {calls.length > 0 && (
         <section className="panel overflow-hidden" aria-label="Map">

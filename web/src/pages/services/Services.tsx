@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { plural } from "../../model/format";
+import { mapSince } from "../../model/open-changes";
 import { parseSort, type Sort } from "../../model/search";
 import type { MapNode } from "../../model/service-map";
 import type { ServiceMap } from "../../model/types";
@@ -55,12 +56,12 @@ function Body({ map }: { map: ServiceMap }) {
   const sort = parseSort<MapOrder>(sortText, orders, BY_CALLS);
   const changed = useChangedServices();
   const changeOf = (node: MapNode) => (node.kind === "service" ? changed.get(node.name) : undefined);
-  const nodes = map.nodes.map((node) => ({ ...node, stats: changeOf(node)?.stats ?? node.stats }));
-  const calls = callsOf({ ...map, nodes });
+  const { nodes, edges } = mapSince(map, changed);
+  const calls = callsOf({ nodes, edges });
   return (
     <div className="space-y-4">
       <section className="panel overflow-hidden" aria-label="Map">
-        <MapDrawing map={{ ...map, nodes }} label="Map of services" />
+        <MapDrawing map={{ ...map, nodes, edges }} label="Map of services" />
       </section>
       <LeftOut map={map} />
       <section className="panel overflow-hidden" aria-label="Table">
