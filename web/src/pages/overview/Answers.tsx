@@ -222,7 +222,8 @@ function Spend({ spend: { total, names, comparedFrom } }: { spend: NonNullable<A
       {!hasBefore && <p className="px-3 py-2 text-caption text-ink2">No data before to compare with.</p>}
       {isPart && (
         <p className="px-3 py-2 text-caption text-ink2">
-          Changes are those since <Moment at={comparedFrom} />: the time before the range has data of only as long.
+          Changes compare the time since <Moment at={comparedFrom} /> with as much time one range earlier: there is no
+          data before that.
         </p>
       )}
     </Section>
