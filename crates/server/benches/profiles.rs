@@ -16,7 +16,7 @@ use tidewatch_domain::model::{ProjectId, RequestKind};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::units::DAY_NS;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::pipeline::{self, Prepared};
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -45,7 +45,11 @@ fn prepare(body: &[u8], received_ns: i64) -> Prepared {
         names_max: None,
         attributes: RequestAttributes { service: "shop".to_owned(), ..RequestAttributes::default() },
     };
-    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let enrichment = EnrichmentSource {
+        prices: PriceTable { prices: &[], id: NO_TABLE },
+        symbols: None,
+        grouping: GroupingSource::BUILT_IN,
+    };
     pipeline::prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error).expect("a profile")
 }
 

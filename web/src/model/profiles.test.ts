@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { baselineOf, firstType, packageSlots, profileTitle, profileValue } from "./profiles";
+import { baselineOf, firstProfilesNote, firstType, packageSlots, profileTitle, profileValue } from "./profiles";
 
 describe("values", () => {
   it.each([
@@ -10,6 +10,13 @@ describe("values", () => {
     [3, "milliseconds", "3.00 ms"],
     [7, "events", "7 events"],
   ])("%s %s", (value, unit, expected) => expect(profileValue(value, unit)).toBe(expected));
+
+  it("says what first profiles are for", () => {
+    expect(firstProfilesNote({ profiles: 2, areShown: false })).toBe(
+      "2 first profiles of a process only as the base of differences",
+    );
+    expect(firstProfilesNote({ profiles: 1, areShown: true })).toContain("since the start of the process");
+  });
 
   it("names types", () => {
     expect(profileTitle({ profile: "cpu", sampleType: "cpu", unit: "nanoseconds" })).toBe("cpu · nanoseconds");

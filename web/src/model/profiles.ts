@@ -64,3 +64,11 @@ export function firstType<T extends { profile: string; sampleType: string; lastS
     type.profile === "cpu" && type.sampleType !== "samples" ? 0 : type.profile === "cpu" ? 1 : 2;
   return types.toSorted((a, b) => rank(a) - rank(b) || b.lastSeen.localeCompare(a.lastSeen))[0];
 }
+
+/** Says what the first profiles of processes are for, which do not say the time that they cover. */
+export function firstProfilesNote(first: { profiles: number; areShown: boolean }): string {
+  const profiles = first.profiles === 1 ? "1 first profile" : `${first.profiles} first profiles`;
+  return first.areShown
+    ? `amounts since the start of the process: no later profile differs from ${profiles}`
+    : `${profiles} of a process only as the base of differences`;
+}

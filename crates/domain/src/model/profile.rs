@@ -62,6 +62,8 @@ pub struct Profile<'a> {
     pub server_name: &'a str,
     /// `service.version` of the resource; empty for pprof.
     pub app_version: &'a str,
+    /// The process: instance id, host, pid and container of the resource, as far as there are any; empty for pprof.
+    pub process: &'a str,
 }
 
 /// Measure of a value.

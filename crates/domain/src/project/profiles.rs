@@ -52,6 +52,8 @@ pub struct ProfileSource<'s> {
     pub server_name: &'s str,
     /// The version of profiles without one.
     pub app_version: &'s str,
+    /// The process of profiles without one.
+    pub process: &'s str,
     /// Keys of labels that are stored beside [`ENDPOINT_LABEL`].
     pub labels: &'s [String],
 }
@@ -102,6 +104,8 @@ pub struct ProfileRow<'a> {
     pub server_name: &'a str,
     /// The version of the application.
     pub app_version: &'a str,
+    /// The process; empty when unknown.
+    pub process: &'a str,
     /// Number of samples with a value.
     pub samples: u64,
     /// Sum of the values.
@@ -226,6 +230,7 @@ impl<'a> Projector<'_, 'a> {
             service: or(profile.service, self.source.service),
             server_name: or(profile.server_name, self.source.server_name),
             app_version: or(profile.app_version, self.source.app_version),
+            process: or(profile.process, self.source.process),
             samples: 0,
             value: 0,
             has_timestamps: false,

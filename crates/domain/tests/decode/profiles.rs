@@ -294,7 +294,7 @@ fn names_and_types_are_bounded() {
     let body = body(64);
     let batch = decode::pprof(&body, &arena).expect("a profile");
     let context = ProjectContext { project: ProjectId([1; 16]), received_ns: 7, settings: IngestSettings::default() };
-    let source = ProfileSource { service: &long, server_name: &long, app_version: &long, labels: &[] };
+    let source = ProfileSource { service: &long, server_name: &long, app_version: &long, process: &long, labels: &[] };
     let projection = profiles(&batch, &context, &source, &arena);
     assert_eq!(projection.profiles.len(), 64);
     for row in &projection.profiles {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::rules::profile_stack::Frame;
+use tidewatch_domain::rules::profile_temporality::Temporality;
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
 use super::names::Names;
 use super::selection::{Facts, Selection};
-use super::stacks::{self, Frames, NativeNames, StackSum};
+use super::stacks::{self, Frames, NativeNames, StackSum, Summed};
 use super::tree::{Sums, Tree};
 use crate::answer::Answer;
 use crate::error::QueryError;
@@ -35,16 +36,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.map_err(QueryError::internal)
 }
 
-fn totals(facts: &Facts, selection: &Selection, (sums, rows): (&[StackSum], u64)) -> FlameTotals {
+fn totals(facts: &Facts, selection: &Selection, summed: &Summed) -> FlameTotals {
     FlameTotals {
         profile_count: facts.profiles,
-        sample_count: if selection.is_filtered() { rows } else { facts.samples },
-        total: facts.shown(sums.iter().map(|sum| sum.value).sum()),
+        sample_count: if selection.is_filtered() { summed.rows } else { facts.samples },
+        total: summed.total(),
+        first_profiles: summed.first,
     }
-}
-
-fn divisor(facts: &Facts) -> f64 {
-    if facts.is_gauge { facts.profiles.max(1) as f64 } else { 1.0 }
 }
 
 /// `POST /api/profiles/flamegraph`.
@@ -78,26 +76,29 @@ pub async fn flame_graph(
         }
         return in_time(executor, &selection, names, nodes_max).await;
     }
-    let read =
-        async |selection: &Selection| tokio::try_join!(selection.facts(executor), stacks::sums(executor, selection));
-    let (facts, (sums, rows)) = read(&selection).await?;
+    let read = async |selection: &Selection| {
+        let facts = selection.facts(executor).await?;
+        let summed = stacks::sums(executor, selection, &facts).await?;
+        Ok::<_, QueryError>((facts, summed))
+    };
+    let (facts, summed) = read(&selection).await?;
     let of_baseline = match &baseline {
         Some(baseline) => Some((baseline, read(baseline).await?)),
         None => None,
     };
     let ranges: Vec<_> = [Some(&selection), baseline.as_ref()].into_iter().flatten().map(|of| of.range).collect();
-    let baseline_sums = of_baseline.as_ref().map_or(&[][..], |(_, (_, (sums, _)))| sums);
-    let all = sums.iter().chain(baseline_sums).map(|sum| sum.stack);
+    let baseline_sums = of_baseline.as_ref().map_or(&[][..], |(_, (_, summed))| &summed.sums);
+    let all = summed.sums.iter().chain(baseline_sums).map(|sum| sum.stack);
     let mut frames = Frames::read(executor, selection.project, &ranges, all).await?;
 
-    let shown = totals(&facts, &selection, (&sums, rows));
-    let shown_baseline = of_baseline.as_ref().map(|(of, (facts, (sums, rows)))| totals(facts, of, (sums, *rows)));
-    let baseline = of_baseline.map(|(_, (facts, (sums, _)))| (divisor(&facts), sums));
-    let divisors = [divisor(&facts), baseline.as_ref().map_or(1.0, |(divisor, _)| *divisor)];
+    let shown = totals(&facts, &selection, &summed);
+    let shown_baseline = of_baseline.as_ref().map(|(of, (facts, summed))| totals(facts, of, summed));
+    let baseline = of_baseline.map(|(_, (_, summed))| summed.sums);
+    let (sums, temporality) = (summed.sums, summed.temporality);
     let (names, nodes, truncated_nodes, missing_stacks) = blocking(move || {
         frames.name_addresses(&*names);
         let (mut tree, mut missing) = (Tree::new(), 0);
-        let of_baseline = baseline.iter().flat_map(|(_, sums)| sums.iter().map(|sum| (sum, 1)));
+        let of_baseline = baseline.iter().flat_map(|sums| sums.iter().map(|sum| (sum, 1)));
         let mut all: Vec<(&StackSum, usize)> = sums.iter().map(|sum| (sum, 0)).chain(of_baseline).collect();
         // A full tree merges the lightest stacks.
         all.sort_by(|(a, _), (b, _)| b.value.abs().total_cmp(&a.value.abs()).then(a.stack.cmp(&b.stack)));
@@ -110,15 +111,15 @@ pub async fn flame_graph(
                 }
             }
         }
-        let (names, nodes, truncated) = tree.into_nodes(nodes_max, true, baseline.is_some(), divisors);
+        let (names, nodes, truncated) = tree.into_nodes(nodes_max, true, baseline.is_some());
         (names, nodes, truncated, missing)
     })
     .await?;
-    Ok(view(facts, (shown, shown_baseline), names, nodes, (truncated_nodes, missing_stacks)))
+    Ok(view((facts, temporality), (shown, shown_baseline), names, nodes, (truncated_nodes, missing_stacks)))
 }
 
 fn view(
-    facts: Facts,
+    (facts, temporality): (Facts, ProfileTemporality),
     (totals, baseline): (FlameTotals, Option<FlameTotals>),
     names: Names,
     nodes: FlameNodes,
@@ -127,6 +128,7 @@ fn view(
     FlameGraph {
         unit: facts.unit,
         is_gauge: facts.is_gauge,
+        temporality,
         totals,
         baseline,
         names: names.names,
@@ -151,6 +153,9 @@ async fn in_time(
     if !facts.has_timestamps {
         return Err(QueryError::unprocessable("these profiles have no time per sample"));
     }
+    if facts.temporality != Temporality::Delta {
+        return Err(QueryError::unprocessable("states and amounts since the start of a process have no order of time"));
+    }
     let filter = filters::all([selection.samples(), filters::not(Filter::IsNull { column: "timestamps" })]);
     let columns = vec!["time", "stack", "value", "timestamps"];
     let window = Window::first(OCCURRENCES_MAX + 1);
@@ -160,9 +165,12 @@ async fn in_time(
     let occurrences = occurrences(&answer).ok_or_else(narrow)?;
     let all = occurrences.iter().map(|(_, sum)| sum.stack);
     let mut frames = Frames::read(executor, selection.project, &[selection.range], all).await?;
-    let sum = facts.shown(occurrences.iter().map(|(_, sum)| sum.value).sum());
-    let totals = FlameTotals { profile_count: facts.profiles, sample_count: occurrences.len() as u64, total: sum };
-    let divisors = [divisor(&facts), 1.0];
+    let totals = FlameTotals {
+        profile_count: facts.profiles,
+        sample_count: occurrences.len() as u64,
+        total: occurrences.iter().map(|(_, sum)| sum.value).sum(),
+        first_profiles: FirstProfiles::default(),
+    };
     let (names, nodes, missing) = blocking(move || {
         frames.name_addresses(&*native);
         let (mut tree, mut missing) = (Tree::new(), HashMap::new());
@@ -178,12 +186,12 @@ async fn in_time(
                 return None;
             }
         }
-        let (names, nodes, _) = tree.into_nodes(nodes_max, false, false, divisors);
+        let (names, nodes, _) = tree.into_nodes(nodes_max, false, false);
         Some((names, nodes, missing.len()))
     })
     .await?
     .ok_or_else(narrow)?;
-    Ok(view(facts, (totals, None), names, nodes, (0, missing)))
+    Ok(view((facts, ProfileTemporality::Delta), (totals, None), names, nodes, (0, missing)))
 }
 
 /// The samples by time, each with its share of the value of its row; `None` when there are too many.
@@ -215,11 +223,12 @@ pub async fn top(
     if !(1..=TOP_MAX).contains(&limit) {
         return Err(QueryError::unprocessable(format!("limit is 1 to {TOP_MAX}")));
     }
-    let (facts, (sums, _)) = tokio::try_join!(selection.facts(executor), stacks::sums(executor, &selection))?;
+    let facts = selection.facts(executor).await?;
+    let summed = stacks::sums(executor, &selection, &facts).await?;
+    let (total, first_profiles, temporality) = (summed.total(), summed.first, summed.temporality);
+    let sums = summed.sums;
     let all = sums.iter().map(|sum| sum.stack);
     let mut frames = Frames::read(executor, selection.project, &[selection.range], all).await?;
-    let total = facts.shown(sums.iter().map(|sum| sum.value).sum());
-    let divisor = divisor(&facts);
     let needle = request.search.as_deref().unwrap_or_default().to_ascii_lowercase();
     let (by, order) = (request.by, page::order(&request.order_by)?);
     let (data, functions) = blocking(move || {
@@ -260,10 +269,11 @@ pub async fn top(
                 TopBy::Function => (names.packages[number].clone(), names.files[number].clone()),
                 TopBy::Package => (name.clone(), String::new()),
             };
-            TopFunction { name, package, file, own: summed.own / divisor, total: summed.total / divisor }
+            TopFunction { name, package, file, own: summed.own, total: summed.total }
         };
         (matching.into_iter().take(limit).map(row).collect(), functions)
     })
     .await?;
-    Ok(TopFunctions { unit: facts.unit, is_gauge: facts.is_gauge, total, data, functions })
+    let Facts { unit, is_gauge, .. } = facts;
+    Ok(TopFunctions { unit, is_gauge, temporality, first_profiles, total, data, functions })
 }

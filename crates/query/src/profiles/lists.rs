@@ -1,13 +1,15 @@
 //! Services and types with profiles, and the values to select by.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::rules::profile_temporality::{CUMULATIVE_TYPES, Temporality, temporality};
 use tidewatch_domain::units::DAY_NS;
 use tidewatch_domain::wire::for_each_attribute_text;
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Value};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
 
+use super::counted::{self, Counted, ProfileRow};
 use super::selection::Selection;
 use crate::answer::Row;
 use crate::error::QueryError;
@@ -63,6 +65,7 @@ pub(super) fn type_seen(row: Row<'_>, last_ns: i64) -> ProfileTypeView {
         sample_type: row.text("sample_type").to_owned(),
         unit: row.text("unit").to_owned(),
         is_gauge: row.flag("is_gauge"),
+        temporality: temporality(row.text("profile_type"), row.flag("is_gauge")).into(),
         last_seen: time::to_rfc3339(last_ns),
     }
 }
@@ -92,18 +95,27 @@ pub async fn grouped(
         Function::Sum("value").named(VALUE),
         Function::Min("time").named(FIRST),
     ]);
+    let is_compared = Filter::Any(vec![
+        filters::is("is_gauge"),
+        filters::strings("profile_type", &CUMULATIVE_TYPES),
+        filters::compare("duration", Op::Eq, 0),
+    ]);
+    let compared = counted::read(executor, project.number, range, filter.clone().and(is_compared));
     let plan = plans::groups(Table::Profiles, &[project.number], range, filter, type_keys(), aggregates);
-    let answer = executor.run(plan).await?;
+    let (answer, (compared, _)) = tokio::try_join!(executor.run(plan), compared)?;
+    let compared = by_type(compared, range);
     let mut all: Vec<ProfileGroup> = answer
         .rows()
         .map(|row| {
             let of = type_view(row);
             let profile_count = row.count(PROFILES);
-            let divisor = if of.is_gauge { profile_count.max(1) as f64 } else { 1.0 };
+            let counted = compared.get(&(of.service_name.clone(), of.profile_type.clone()));
+            let counted = counted.filter(|counted| counted.temporality != Temporality::Delta);
             ProfileGroup {
                 profile_count,
                 sample_count: row.count(SAMPLES),
-                total_value: row.number(VALUE) / divisor,
+                total_value: counted.map_or(row.number(VALUE), Counted::total),
+                first_profiles: counted.map(|counted| counted.first).unwrap_or_default(),
                 first_seen: time::to_rfc3339(row.int(FIRST)),
                 of,
             }
@@ -124,6 +136,15 @@ pub async fn grouped(
     });
     let total = all.len() as u64;
     Ok(paging.page(paging.cut(all), total))
+}
+
+/// The profiles of cumulative and gauge types by service and type.
+fn by_type(rows: Vec<ProfileRow>, range: Range) -> HashMap<(String, String), Counted> {
+    let mut grouped: HashMap<(String, String), Vec<ProfileRow>> = HashMap::new();
+    for row in rows {
+        grouped.entry((row.service.clone(), row.profile_type.clone())).or_default().push(row);
+    }
+    grouped.into_iter().map(|(key, rows)| (key, Counted::of(rows, range, |_| true))).collect()
 }
 
 /// RFC 3339 with trailing zeros cut off does not sort as text.

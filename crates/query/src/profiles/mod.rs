@@ -1,9 +1,10 @@
 //! Profiles: lists, series, flame graphs, functions, downloads and the link from a span. WIRE 2.2.
 //!
-//! [`selection`] validates requests; [`stacks`] reads sums and frames; [`tree`] merges stacks.
+//! [`selection`] validates requests; [`counted`] finds the profiles that count; [`stacks`] reads sums and frames; [`tree`] merges stacks.
 //!
 //! A flame graph has at most as many nodes as a canvas can draw. Merged nodes keep their totals.
 
+mod counted;
 mod flame;
 mod links;
 mod lists;

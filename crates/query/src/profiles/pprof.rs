@@ -32,7 +32,8 @@ pub async fn pprof(
     request: ProfileSelection,
 ) -> Result<PprofFile, QueryError> {
     let selection = Selection::read(&request, project, executor.context.clock.now_ns())?;
-    let (facts, (sums, _)) = tokio::try_join!(selection.facts(executor), stacks::sums(executor, &selection))?;
+    let facts = selection.facts(executor).await?;
+    let sums = stacks::sums(executor, &selection, &facts).await?.sums;
     if sums.is_empty() {
         return Err(QueryError::not_found("there are no samples of these profiles"));
     }
@@ -86,8 +87,8 @@ impl Tables {
             });
             message.message(5, |function| {
                 function.uint(1, id);
+                // No system name: with one that equals the name, `go tool pprof` takes the name for mangled and cuts it.
                 function.uint(2, name);
-                function.uint(3, name);
                 function.uint(4, file);
             });
         }
@@ -117,7 +118,7 @@ fn encode(facts: &Facts, sums: &[StackSum], frames: &Frames) -> Vec<u8> {
         ids.reverse();
         message.message(2, |sample| {
             ids.iter().for_each(|id| sample.uint(1, *id));
-            sample.uint(2, facts.shown(sum.value).round() as i64 as u64);
+            sample.uint(2, sum.value.round() as i64 as u64);
         });
     }
     message.0.extend(&tables.out);

@@ -2,6 +2,7 @@
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::project::ENDPOINT_LABEL;
+use tidewatch_domain::rules::profile_temporality::{Temporality, temporality};
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Op};
 use tidewatch_store::tables::Table;
 
@@ -16,18 +17,28 @@ use crate::{filters, ids, plans};
 pub struct Selection {
     pub project: u32,
     pub range: Range,
+    /// Type of the profiles.
+    pub profile_type: String,
     /// Conditions on columns that both tables have.
     pub profiles: Filter,
+    /// The same without that on the version.
+    pub any_version: Filter,
+    /// Profiles of this version only; `None`: of all.
+    pub app_version: Option<String>,
     /// Further conditions on samples; [`Filter::True`]: all samples of the profiles.
     pub samples: Filter,
 }
 
 /// The type of the selected profiles, and their number.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Facts {
     pub unit: String,
     pub sample_type: String,
     pub is_gauge: bool,
+    /// The temporality that the name of the type says.
+    pub temporality: Temporality,
+    /// Shortest profiled time, nanoseconds.
+    pub duration_min_ns: i64,
     pub has_timestamps: bool,
     pub profiles: u64,
     pub samples: u64,
@@ -37,10 +48,20 @@ pub struct Facts {
     pub first_ns: i64,
 }
 
-impl Facts {
-    /// The value to show for a sum.
-    pub fn shown(&self, sum: f64) -> f64 {
-        if self.is_gauge && self.profiles > 0 { sum / self.profiles as f64 } else { sum }
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts {
+            unit: String::new(),
+            sample_type: String::new(),
+            is_gauge: false,
+            temporality: Temporality::Delta,
+            duration_min_ns: i64::MAX,
+            has_timestamps: false,
+            profiles: 0,
+            samples: 0,
+            duration_ns: 0,
+            first_ns: 0,
+        }
     }
 }
 
@@ -58,12 +79,12 @@ impl Selection {
             filters::text("profile_type", &request.profile_type),
         ];
         let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        if let Some(version) = non_empty(&request.app_version) {
-            profiles.push(filters::text("app_version", &version));
-        }
         if let Some(server) = non_empty(&request.server_name) {
             profiles.push(filters::text("instance", &server));
         }
+        let any_version = filters::all(profiles.clone());
+        let app_version = non_empty(&request.app_version);
+        profiles.extend(app_version.as_ref().map(|version| filters::text("app_version", version)));
         let mut samples = Vec::new();
         for (key, value) in &request.labels {
             check_label(key, project)?;
@@ -80,6 +101,9 @@ impl Selection {
             project: project.number,
             range,
             profiles: filters::all(profiles),
+            any_version,
+            app_version,
+            profile_type: request.profile_type.clone(),
             samples: filters::all(samples),
         })
     }
@@ -101,6 +125,7 @@ impl Selection {
             Function::Sum("samples").named("samples"),
             Function::Sum("duration").named("duration"),
             Function::Min("time").named("first"),
+            Function::Min("duration").named("duration_min"),
             Function::Latest { column: "unit" }.named("unit"),
             Function::Latest { column: "sample_type" }.named("sample_type"),
             Function::Latest { column: "is_gauge" }.named("is_gauge"),
@@ -114,6 +139,8 @@ impl Selection {
             unit: row.text("unit").to_owned(),
             sample_type: row.text("sample_type").to_owned(),
             is_gauge: row.flag("is_gauge"),
+            temporality: temporality(&self.profile_type, row.flag("is_gauge")),
+            duration_min_ns: row.opt_int("duration_min").unwrap_or(i64::MAX),
             has_timestamps: row.flag("has_timestamps"),
             profiles: row.count("profiles"),
             samples: row.count("samples"),

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
+use tidewatch_domain::rules::profile_temporality::Temporality;
 use tidewatch_domain::units::{MINUTE_NS, SECOND_NS};
 use tidewatch_store::plan::{AttributeScope, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 
+use super::counted::{Counted, ProfileRow};
 use super::selection::{Facts, Selection, check_label};
 use crate::error::QueryError;
 use crate::executor::Executor;
@@ -33,11 +35,8 @@ struct Bucket {
 
 impl Bucket {
     fn point(self, start: i64, facts: &Facts, normalize: bool) -> ProfilePoint {
-        let value = match facts.is_gauge {
-            true => self.value / self.profiles.max(1) as f64,
-            false if normalize && self.duration_ns > 0.0 => self.value * SECOND_NS as f64 / self.duration_ns,
-            false => self.value,
-        };
+        let is_rate = normalize && !facts.is_gauge && self.duration_ns > 0.0;
+        let value = if is_rate { self.value * SECOND_NS as f64 / self.duration_ns } else { self.value };
         ProfilePoint { timestamp: time::to_rfc3339(start), value, profile_count: self.profiles }
     }
 }
@@ -109,6 +108,126 @@ fn with_samples(mut profiles: Keyed, samples: HashMap<String, BTreeMap<i64, f64>
     samples.into_iter().map(merge).collect()
 }
 
+/// Dimension of a breakdown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Dimension {
+    Version,
+    Server,
+    Label(String),
+}
+
+/// Values of profiles by their index, by key.
+type Values = HashMap<String, HashMap<usize, f64>>;
+
+/// The values of profiles that count in part: their own, or of the selected samples.
+async fn values(
+    executor: &Executor,
+    selection: &Selection,
+    counted: &Counted,
+    dimension: Option<&Dimension>,
+) -> Result<Values, QueryError> {
+    let key_of = |row: &ProfileRow| match dimension {
+        Some(Dimension::Version) => row.version.clone(),
+        Some(Dimension::Server) => row.instance.clone(),
+        _ => String::new(),
+    };
+    let label = match dimension {
+        Some(Dimension::Label(key)) => Some(key.clone()),
+        _ => None,
+    };
+    let mut values = Values::new();
+    if label.is_none() && !selection.is_filtered() {
+        for (at, row) in counted.rows.iter().enumerate() {
+            values.entry(key_of(row)).or_default().insert(at, row.reading.value as f64);
+        }
+        return Ok(values);
+    }
+    let is_by_label = label.is_some();
+    let keys = label.map(|key| KeySource::Attribute { scope: AttributeScope::Record, key }.named(KEY));
+    let profiles = (0..counted.rows.len()).collect();
+    let answer = counted.samples(executor, selection, &profiles, keys.into_iter().collect()).await?;
+    let finder = counted.finder();
+    for row in answer.rows() {
+        let Some((at, value)) = finder.find(row) else { continue };
+        let key = if is_by_label { row.text(KEY).to_owned() } else { key_of(&counted.rows[at]) };
+        *values.entry(key).or_default().entry(at).or_default() += value;
+    }
+    Ok(values)
+}
+
+/// The buckets of profiles of which differences or the latest count.
+fn of_counted(counted: &Counted, values: Values, buckets: &Buckets) -> Keyed {
+    let start = |at: usize| {
+        let time = counted.rows[at].reading.time_ns;
+        time - (time - buckets.origin).rem_euclid(buckets.width)
+    };
+    let of_key = |(key, values): (String, HashMap<usize, f64>)| {
+        let of_time = match counted.temporality {
+            Temporality::Gauge => latest(counted, &values, start, buckets.width),
+            _ => differences(counted, &values, start),
+        };
+        (key, of_time)
+    };
+    values.into_iter().map(of_key).filter(|(_, of_time)| !of_time.is_empty()).collect()
+}
+
+fn differences(counted: &Counted, values: &HashMap<usize, f64>, start: impl Fn(usize) -> i64) -> BTreeMap<i64, Bucket> {
+    let mut of_time: BTreeMap<i64, Bucket> = BTreeMap::new();
+    for part in counted.parts.iter().filter(|part| values.contains_key(&part.row)) {
+        let reading = counted.rows[part.row].reading;
+        let since = part.less.map(|less| reading.time_ns - counted.rows[less].reading.time_ns);
+        let bucket = of_time.entry(start(part.row)).or_default();
+        bucket.profiles += 1;
+        bucket.duration_ns += since.unwrap_or(reading.duration_ns) as f64;
+        bucket.value += counted.value(part, |at| values.get(&at).copied().unwrap_or_default()).max(0.0);
+    }
+    of_time
+}
+
+/// Of each bucket with profiles, the sum of the latest value of each process. A process keeps its value between its
+/// first and its last profile.
+fn latest(
+    counted: &Counted,
+    values: &HashMap<usize, f64>,
+    start: impl Fn(usize) -> i64,
+    width: i64,
+) -> BTreeMap<i64, Bucket> {
+    let mut of_time: BTreeMap<i64, Bucket> = BTreeMap::new();
+    let of_process = |process| counted.inside(process).filter(|at| values.contains_key(at));
+    for at in counted.processes.iter().flat_map(of_process) {
+        of_time.entry(start(at)).or_default().profiles += 1;
+    }
+    let starts: Vec<i64> = of_time.keys().copied().collect();
+    let mut firsts: HashMap<&str, Vec<usize>> = HashMap::new();
+    for at in counted.processes.iter().filter_map(|process| of_process(process).next()) {
+        firsts.entry(&counted.rows[at].instance).or_default().push(at);
+    }
+    let time = |at: usize| counted.rows[at].reading.time_ns;
+    // Whether another process of the instance began after this last profile, in the same bucket.
+    let is_replaced = |at: usize| {
+        firsts[counted.rows[at].instance.as_str()]
+            .iter()
+            .any(|first| time(*first) > time(at) && start(*first) == start(at))
+    };
+    for process in &counted.processes {
+        let mut rest = of_process(process).peekable();
+        let mut current = None;
+        for bucket in &starts {
+            let mut is_seen = false;
+            while let Some(at) = rest.next_if(|at| start(*at) < bucket.saturating_add(width)) {
+                (current, is_seen) = (Some(at), true);
+            }
+            let is_known = rest.peek().is_some() || is_seen && current.is_some_and(|at| !is_replaced(at));
+            if let Some(at) = current.filter(|_| is_known)
+                && let Some(bucket) = of_time.get_mut(bucket)
+            {
+                bucket.value += values[&at];
+            }
+        }
+    }
+    of_time
+}
+
 /// `POST /api/profiles/series`.
 pub async fn series(
     executor: &Executor,
@@ -117,9 +236,13 @@ pub async fn series(
 ) -> Result<ProfileSeries, QueryError> {
     let selection = Selection::read(&request.selection, project, executor.context.clock.now_ns())?;
     let buckets = buckets(&selection, request.interval_minutes);
-    let (facts, mut keyed) =
-        tokio::try_join!(selection.facts(executor), of_profiles(executor, &selection, &buckets, None))?;
-    if selection.is_filtered() {
+    let facts = selection.facts(executor).await?;
+    let counted = Counted::read(executor, &selection, &facts).await?;
+    let mut keyed = match &counted {
+        Some(counted) => of_counted(counted, values(executor, &selection, counted, None).await?, &buckets),
+        None => of_profiles(executor, &selection, &buckets, None).await?,
+    };
+    if selection.is_filtered() && counted.is_none() {
         keyed = with_samples(keyed, of_samples(executor, &selection, &buckets, None).await?);
     }
     let of_time = keyed.remove("").unwrap_or_default();
@@ -129,7 +252,28 @@ pub async fn series(
         interval_minutes: buckets.width / MINUTE_NS,
         unit: facts.unit.clone(),
         is_gauge: facts.is_gauge,
+        temporality: Counted::view(counted.as_ref(), &facts),
+        first_profiles: counted.map(|counted| counted.first).unwrap_or_default(),
     })
+}
+
+/// The buckets of each key of a dimension, of profiles that all count as a whole.
+async fn of_dimension(
+    executor: &Executor,
+    selection: &Selection,
+    buckets: &Buckets,
+    dimension: Dimension,
+) -> Result<Keyed, QueryError> {
+    let (column, source) = match dimension {
+        Dimension::Version => (Some("app_version"), KeySource::Column("app_version")),
+        Dimension::Server => (Some("instance"), KeySource::Column("instance")),
+        Dimension::Label(key) => (None, KeySource::Attribute { scope: AttributeScope::Record, key }),
+    };
+    let keyed = of_profiles(executor, selection, buckets, column).await?;
+    match column {
+        Some(_) if !selection.is_filtered() => Ok(keyed),
+        _ => Ok(with_samples(keyed, of_samples(executor, selection, buckets, Some(source)).await?)),
+    }
 }
 
 /// `POST /api/profiles/series/breakdown`.
@@ -144,28 +288,22 @@ pub async fn breakdown(
     if !(1..=BREAKDOWN_MAX).contains(&limit) {
         return Err(QueryError::unprocessable(format!("limit is 1 to {BREAKDOWN_MAX}")));
     }
-    let column = match (request.dimension.as_str(), request.dimension.strip_prefix("label:")) {
-        ("appVersion", _) => Some("app_version"),
-        ("serverName", _) => Some("instance"),
+    let dimension = match (request.dimension.as_str(), request.dimension.strip_prefix("label:")) {
+        ("appVersion", _) => Dimension::Version,
+        ("serverName", _) => Dimension::Server,
         (_, Some(key)) => {
             check_label(key, project)?;
-            None
+            Dimension::Label(key.to_owned())
         }
         _ => return Err(QueryError::malformed("dimension is appVersion, serverName, or label: and a key")),
     };
     let buckets = buckets(&selection, interval_minutes);
-    let (facts, mut keyed) =
-        tokio::try_join!(selection.facts(executor), of_profiles(executor, &selection, &buckets, column))?;
-    if column.is_none() || selection.is_filtered() {
-        let key = match column {
-            Some(column) => KeySource::Column(column),
-            None => KeySource::Attribute {
-                scope: AttributeScope::Record,
-                key: request.dimension.trim_start_matches("label:").to_owned(),
-            },
-        };
-        keyed = with_samples(keyed, of_samples(executor, &selection, &buckets, Some(key)).await?);
-    }
+    let facts = selection.facts(executor).await?;
+    let counted = Counted::read(executor, &selection, &facts).await?;
+    let keyed = match &counted {
+        Some(counted) => of_counted(counted, values(executor, &selection, counted, Some(&dimension)).await?, &buckets),
+        None => of_dimension(executor, &selection, &buckets, dimension).await?,
+    };
     let mut all: Vec<(f64, String, BTreeMap<i64, Bucket>)> = keyed
         .into_iter()
         .map(|(key, of_time)| (of_time.values().map(|bucket| bucket.value).sum(), key, of_time))
@@ -183,5 +321,7 @@ pub async fn breakdown(
         interval_minutes: buckets.width / MINUTE_NS,
         unit: facts.unit.clone(),
         is_gauge: facts.is_gauge,
+        temporality: Counted::view(counted.as_ref(), &facts),
+        first_profiles: counted.map(|counted| counted.first).unwrap_or_default(),
     })
 }

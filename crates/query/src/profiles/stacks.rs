@@ -1,18 +1,21 @@
 //! The sums of the selected samples by stack, and the frames of these stacks.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tidewatch_domain::rules::profile_stack::{self, Frame};
+use tidewatch_domain::rules::profile_temporality::Temporality;
 use tidewatch_store::days::{bounds, day_of};
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
-use super::selection::Selection;
+use super::counted::Counted;
+use super::selection::{Facts, Selection};
 use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans::{self, Window};
 use crate::time::Range;
+use crate::views::profile::{FirstProfiles, ProfileTemporality};
 
 /// With more stacks than this, all stacks of the days are read instead of these.
 const NAMED_STACKS_MAX: usize = 256;
@@ -24,8 +27,58 @@ pub struct StackSum {
     pub value: f64,
 }
 
-/// Sums by stack, and the number of rows that they are made of.
-pub async fn sums(executor: &Executor, selection: &Selection) -> Result<(Vec<StackSum>, u64), QueryError> {
+/// The sums of a selection.
+#[derive(Debug, Clone)]
+pub struct Summed {
+    pub sums: Vec<StackSum>,
+    /// Number of rows that they are made of.
+    pub rows: u64,
+    pub first: FirstProfiles,
+    pub temporality: ProfileTemporality,
+}
+
+impl Summed {
+    /// The sum of all stacks.
+    pub fn total(&self) -> f64 {
+        self.sums.iter().map(|sum| sum.value).sum()
+    }
+}
+
+/// Sums by stack.
+pub async fn sums(executor: &Executor, selection: &Selection, facts: &Facts) -> Result<Summed, QueryError> {
+    match Counted::read(executor, selection, facts).await? {
+        Some(counted) => of_counted(executor, selection, &counted).await,
+        None => {
+            let (sums, rows) = of_all(executor, selection).await?;
+            Ok(Summed { sums, rows, first: FirstProfiles::default(), temporality: Counted::view(None, facts) })
+        }
+    }
+}
+
+async fn of_counted(executor: &Executor, selection: &Selection, counted: &Counted) -> Result<Summed, QueryError> {
+    let (first, temporality) = (counted.first, counted.temporality.into());
+    let weights = counted.weights();
+    if weights.is_empty() {
+        return Ok(Summed { sums: Vec::new(), rows: 0, first, temporality });
+    }
+    let profiles = weights.keys().copied().collect();
+    let answer = counted.samples(executor, selection, &profiles, vec![Key::column("stack")]).await?;
+    let finder = counted.finder();
+    let (mut by_stack, mut rows) = (BTreeMap::<u64, f64>::new(), 0);
+    for row in answer.rows() {
+        let Some((profile, value)) = finder.find(row) else { continue };
+        let Some(weight) = weights.get(&profile) else { continue };
+        *by_stack.entry(row.u64("stack")).or_default() += weight * value;
+        rows += row.count("rows");
+    }
+    // A stack of which less is left than there was belongs to a process that was replaced unnoticed.
+    let is_shown = |value: &f64| *value > 0.0 || counted.temporality == Temporality::Gauge && *value != 0.0;
+    let sums = by_stack.into_iter().filter(|(_, value)| is_shown(value));
+    Ok(Summed { sums: sums.map(|(stack, value)| StackSum { stack, value }).collect(), rows, first, temporality })
+}
+
+/// Sums of all selected samples by stack, and the number of rows that they are made of.
+async fn of_all(executor: &Executor, selection: &Selection) -> Result<(Vec<StackSum>, u64), QueryError> {
     let aggregates = vec![Function::Sum("value").named("value"), Function::Count.named("rows")];
     let plan = plans::groups(
         Table::ProfileSamples,

@@ -123,22 +123,16 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// The nodes in depth-first order, children by value (or in the order of creation), values divided by
-    /// `divisors`, and the number of nodes that were merged so that at most `nodes_max` are left.
-    pub fn into_nodes(
-        mut self,
-        nodes_max: usize,
-        by_value: bool,
-        has_baseline: bool,
-        divisors: Pair,
-    ) -> (Names, FlameNodes, usize) {
+    /// The nodes in depth-first order, children by value (or in the order of creation), and the number of nodes that
+    /// were merged so that at most `nodes_max` are left.
+    pub fn into_nodes(mut self, nodes_max: usize, by_value: bool, has_baseline: bool) -> (Names, FlameNodes, usize) {
         let truncated = self.merged + self.truncate(nodes_max);
         // Children of each node, as a list from the last to the first.
         let mut order: Vec<u32> = (1..self.nodes.len() as u32).collect();
         if by_value {
             let weight = |node: &u32| {
                 let [value, baseline] = self.nodes[*node as usize].total;
-                value / divisors[0] + baseline / divisors[1]
+                value + baseline
             };
             order.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         }
@@ -155,10 +149,10 @@ impl Tree {
             let node = &self.nodes[at as usize];
             out.name.push(node.name);
             out.level.push(node.level);
-            out.own.push(node.own[0] / divisors[0]);
-            out.total.push(node.total[0] / divisors[0]);
-            own.push(node.own[1] / divisors[1]);
-            total.push(node.total[1] / divisors[1]);
+            out.own.push(node.own[0]);
+            out.total.push(node.total[0]);
+            own.push(node.own[1]);
+            total.push(node.total[1]);
             pending.extend(Some(next[at as usize]).filter(|next| *next != NO_NODE));
             pending.extend(Some(first[at as usize]).filter(|first| *first != NO_NODE));
         }
@@ -313,7 +307,7 @@ mod tests {
         for (path, value) in [("a;b", 1.0), ("a;c", 5.0), ("d", 2.0), ("a;b", 1.0), ("a", 1.0), ("a;b;a", 0.5)] {
             tree.add(frames(path), value, 0);
         }
-        let (names, nodes, truncated) = tree.into_nodes(100, true, false, [1.0; 2]);
+        let (names, nodes, truncated) = tree.into_nodes(100, true, false);
         assert_eq!(truncated, 0);
         let expected = [
             row("total", 0, 0.0, 10.5),
@@ -332,7 +326,7 @@ mod tests {
         for path in ["a;b", "a;c", "a;c", "d", "a;b", "a"] {
             tree.append(frames(path), 1.0);
         }
-        let (names, nodes, _) = tree.into_nodes(100, false, false, [1.0; 2]);
+        let (names, nodes, _) = tree.into_nodes(100, false, false);
         let expected = [
             row("total", 0, 0.0, 6.0),
             row("a", 1, 0.0, 3.0),
@@ -352,7 +346,7 @@ mod tests {
         for path in ["a;b", "a;c;d", "a;e", "a;b;f", "x", "a;b"] {
             tree.add(frames(path), 1.0, 0);
         }
-        let (names, nodes, truncated) = tree.into_nodes(100, true, false, [1.0; 2]);
+        let (names, nodes, truncated) = tree.into_nodes(100, true, false);
         assert_eq!(truncated, 4);
         let expected = [
             row("total", 0, 0.0, 6.0),
@@ -370,10 +364,10 @@ mod tests {
         let mut tree = Tree::new();
         tree.add(frames("a"), 4.0, 0);
         tree.add(frames("a;b"), 6.0, 1);
-        let (_, nodes, _) = tree.into_nodes(100, true, true, [2.0, 3.0]);
-        assert_eq!(nodes.total, [2.0, 2.0, 0.0]);
-        assert_eq!(nodes.baseline_total, Some(vec![2.0, 2.0, 2.0]));
-        assert_eq!(nodes.baseline_self, Some(vec![0.0, 0.0, 2.0]));
+        let (_, nodes, _) = tree.into_nodes(100, true, true);
+        assert_eq!(nodes.total, [4.0, 4.0, 0.0]);
+        assert_eq!(nodes.baseline_total, Some(vec![6.0, 6.0, 6.0]));
+        assert_eq!(nodes.baseline_self, Some(vec![0.0, 0.0, 6.0]));
     }
 
     #[test]
@@ -402,7 +396,7 @@ mod tests {
                 sum += f64::from(*value);
             }
             let all = tree.len();
-            let (_, nodes, truncated) = tree.into_nodes(nodes_max, true, false, [1.0; 2]);
+            let (_, nodes, truncated) = tree.into_nodes(nodes_max, true, false);
             prop_assert!(nodes.name.len() <= nodes_max.max(2), "{} of {all} for {nodes_max}", nodes.name.len());
             prop_assert_eq!(nodes.total[0], sum);
             prop_assert_eq!(nodes.own.iter().sum::<f64>(), sum);

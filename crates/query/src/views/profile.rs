@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::page::{OrderBy, PageRequest, SortDirection};
+pub use super::profile_values::{FirstProfiles, ProfileTemporality};
 
 /// The profiles of a request, and the samples in them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
@@ -32,6 +33,10 @@ pub struct ProfileSelection {
     pub trace_id: Option<String>,
     /// Samples of this span only, 16 hex digits; null or empty: of all.
     pub span_id: Option<String>,
+    /// Ignored: known from the profiles. Accepted because clients send it. WIRE 2.2.
+    pub is_gauge: Option<bool>,
+    /// Ignored: known from the profiles. Accepted because clients send it. WIRE 2.2.
+    pub unit: Option<String>,
 }
 
 /// Orders of the list of profiles.
@@ -84,8 +89,10 @@ pub struct ProfileTypeView {
     pub sample_type: String,
     /// Unit of the values, for example `nanoseconds`, `bytes` or `count`.
     pub unit: String,
-    /// Whether values are a state, of which the average per profile is shown, instead of an amount.
+    /// Whether values are a state, of which the latest per instance is shown, instead of an amount.
     pub is_gauge: bool,
+    /// Meaning of the values of successive profiles.
+    pub temporality: ProfileTemporality,
     /// Start of the latest profile.
     #[schema(format = DateTime)]
     pub last_seen: String,
@@ -102,8 +109,10 @@ pub struct ProfileGroup {
     pub profile_count: u64,
     /// Number of samples.
     pub sample_count: u64,
-    /// Sum of the values; of a gauge the average per profile.
+    /// Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
     pub total_value: f64,
+    /// First profiles that do not count.
+    pub first_profiles: FirstProfiles,
     /// Start of the first profile.
     #[schema(format = DateTime)]
     pub first_seen: String,
@@ -150,7 +159,7 @@ pub struct ProfilePoint {
     /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// Sum of the values; of a gauge the average per profile.
+    /// Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
     pub value: f64,
     /// Number of profiles in the bucket.
     pub profile_count: u64,
@@ -166,8 +175,12 @@ pub struct ProfileSeries {
     pub interval_minutes: i64,
     /// Unit of the values.
     pub unit: String,
-    /// Whether values are averages per profile.
+    /// Whether values are the latest per instance.
     pub is_gauge: bool,
+    /// Meaning of the values of successive profiles.
+    pub temporality: ProfileTemporality,
+    /// First profiles that do not count.
+    pub first_profiles: FirstProfiles,
 }
 
 /// Body of `POST /api/profiles/series/breakdown`.
@@ -204,8 +217,12 @@ pub struct ProfileBreakdown {
     pub interval_minutes: i64,
     /// Unit of the values.
     pub unit: String,
-    /// Whether values are averages per profile.
+    /// Whether values are the latest per instance.
     pub is_gauge: bool,
+    /// Meaning of the values of successive profiles.
+    pub temporality: ProfileTemporality,
+    /// First profiles that do not count.
+    pub first_profiles: FirstProfiles,
 }
 
 /// `POST /api/profiles/dimensions`.
@@ -309,8 +326,10 @@ pub struct FlameTotals {
     pub profile_count: u64,
     /// Number of samples.
     pub sample_count: u64,
-    /// Sum of the values; of a gauge the average per profile.
+    /// Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
     pub total: f64,
+    /// First profiles that do not count.
+    pub first_profiles: FirstProfiles,
 }
 
 /// `POST /api/profiles/flamegraph`.
@@ -319,8 +338,10 @@ pub struct FlameTotals {
 pub struct FlameGraph {
     /// Unit of the values.
     pub unit: String,
-    /// Whether values are averages per profile.
+    /// Whether values are the latest per instance.
     pub is_gauge: bool,
+    /// Meaning of the values of successive profiles.
+    pub temporality: ProfileTemporality,
     /// The size of the selection.
     #[serde(flatten)]
     pub totals: FlameTotals,
@@ -406,8 +427,12 @@ pub struct TopFunction {
 pub struct TopFunctions {
     /// Unit of the values.
     pub unit: String,
-    /// Whether values are averages per profile.
+    /// Whether values are the latest per instance.
     pub is_gauge: bool,
+    /// Meaning of the values of successive profiles.
+    pub temporality: ProfileTemporality,
+    /// First profiles that do not count.
+    pub first_profiles: FirstProfiles,
     /// Value of all samples.
     pub total: f64,
     /// The functions.

@@ -1,4 +1,4 @@
-//! OTLP/gRPC: `Export` of the three services over HTTP/2. OTLP specification, "OTLP/gRPC"; DECISIONS 11, 19.
+//! OTLP/gRPC: `Export` of the services over HTTP/2. OTLP specification, "OTLP/gRPC"; DECISIONS 11, 19.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -21,10 +21,12 @@ use tidewatch_store::tables::Table;
 
 use crate::client::{arrive, send};
 use crate::harness::{Harness, Project};
+use crate::profiles;
 
 const TRACES: &str = "opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const METRICS: &str = "opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 const LOGS: &str = "opentelemetry.proto.collector.logs.v1.LogsService/Export";
+const PROFILES: &str = "opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export";
 const HEALTH: &str = "grpc.health.v1.Health/Check";
 /// 2026-06-01T12:00:00Z, the time of the server under test.
 const NOON: u64 = 1_780_315_200_000_000_000;
@@ -144,6 +146,54 @@ async fn exports_are_stored_once_whatever_the_protocol() {
     let headers = [("authorization", authorization.as_str()), ("grpc-encoding", "gzip")];
     assert_eq!(call(&mut client, LOGS, &headers, body).await.status, 0);
     assert_eq!(rows(&harness), (1, 1), "the same message, compressed, after a crash");
+}
+
+// Profiles have the path of OTLP/HTTP: token, limits, partial success, durability, recognition of retries. DECISIONS 11.
+#[tokio::test]
+async fn profiles_are_stored_once_whatever_the_protocol() {
+    let (mut harness, project) = Harness::with_project().await;
+    let (authorization, mut client) = (token(&project), connect(harness.address()).await);
+    let good = [("authorization", authorization.as_str())];
+    let body = profiles::protobuf_request(&profiles::protobuf_profile(2));
+    for _ in 0..2 {
+        let called = call(&mut client, PROFILES, &good, whole(frame(0, &body))).await;
+        assert_eq!((called.status, &called.body[..]), (0, &[0; 5][..]));
+    }
+    let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/x-protobuf")];
+    send(harness.address(), "POST", "/api/otel/v1development/profiles", &headers, &body).await.expect(200);
+    assert_eq!(harness.rows(Table::ProfileSamples), 1);
+    harness.crash().await;
+    let mut client = connect(harness.address()).await;
+    let zipped = [("authorization", authorization.as_str()), ("grpc-encoding", "gzip")];
+    assert_eq!(call(&mut client, PROFILES, &zipped, whole(frame(1, &gzip(&body)))).await.status, 0);
+    assert_eq!(harness.rows(Table::ProfileSamples), 1, "the same message, compressed, after a crash");
+
+    // Another profile, which both protocols answer alike and store once.
+    let time = 1_780_315_200_000_000_000_u64.to_le_bytes();
+    let mut other = profiles::protobuf_profile(2);
+    let place = other.windows(8).position(|bytes| bytes == time).expect("the time of the profile");
+    other[place..place + 8].copy_from_slice(&1_600_000_000_000_000_000_u64.to_le_bytes());
+    let other = profiles::protobuf_request(&other);
+    let called = call(&mut client, PROFILES, &good, whole(frame(0, &other))).await;
+    let http = send(harness.address(), "POST", "/api/otel/v1development/profiles", &headers, &other).await;
+    assert_eq!((called.status, http.status), (0, 200));
+    assert_eq!(&called.body[5..], &http.body[..]);
+
+    let large = vec![0; 11 << 20];
+    for (headers, message, status) in [
+        (&[][..], &body, 16),
+        (&[("authorization", "Bearer 0123456789")], &body, 16),
+        (&good, &large, 8),
+        (&good, &vec![0xff; 9], 3),
+    ] {
+        let called = call(&mut client, PROFILES, headers, whole(frame(0, message))).await;
+        assert_eq!(called.status, status, "{called:?}");
+    }
+    assert_eq!(harness.rows(Table::ProfileSamples), 2);
+    // HealthCheckRequest { service = 1 }.
+    let name = PROFILES.trim_end_matches("/Export");
+    let request = [&[0x0a, name.len() as u8], name.as_bytes()].concat();
+    assert_eq!(call(&mut client, HEALTH, &[], whole(frame(0, &request))).await.status, 0);
 }
 
 #[tokio::test]

@@ -301,7 +301,7 @@ async fn downloads_have_the_same_totals() {
 }
 
 /// The path of Go; `None` where it is not installed.
-fn go() -> Option<PathBuf> {
+pub fn go() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/local/go/bin")]);
     folders.map(|folder| folder.join("go")).find(|file| file.is_file())
@@ -436,16 +436,7 @@ async fn a_profile_that_comes_again_in_another_batch_is_a_duplicate() {
     // Base64 and protobuf are other bodies of the same profiles; a crash between changes nothing.
     harness.crash().await;
     send(&harness, "application/json", with_ids("CvdlGRbNQ92ESOshHIAxnA==", &[]).to_string().as_bytes()).await;
-    let profile = [
-        [0x0a, 4, 0x08, 1, 0x10, 2].as_slice(),
-        &[0x12, 5, 0x08, 2, 0x22, 1, 5],
-        &[0x19],
-        &1_780_315_200_000_000_000_u64.to_le_bytes(),
-        &[0x3a, 16],
-        &0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128.to_be_bytes(),
-    ]
-    .concat();
-    send(&harness, "application/x-protobuf", &protobuf_request(&profile)).await;
+    send(&harness, "application/x-protobuf", &protobuf_request(&protobuf_profile(2))).await;
     assert_eq!(rows(&harness), [2, 4]);
     // Converters give the values of one profile the same id: another time is another profile.
     send(&harness, "application/json", with_ids(one, &[(one, later)]).to_string().as_bytes()).await;
@@ -461,8 +452,21 @@ async fn a_profile_that_comes_again_in_another_batch_is_a_duplicate() {
     assert_eq!((&duplicates[0]["signal"], integer(&duplicates[0]["count"])), (&json!("profiles"), 7), "2 + 2 + 1 + 2");
 }
 
+/// The first profile of [`with_ids`] with one sample, which has this stack and the value 5.
+pub fn protobuf_profile(stack: u8) -> Vec<u8> {
+    [
+        [0x0a, 4, 0x08, 1, 0x10, 2].as_slice(),
+        &[0x12, 5, 0x08, stack, 0x22, 1, 5],
+        &[0x19],
+        &1_780_315_200_000_000_000_u64.to_le_bytes(),
+        &[0x3a, 16],
+        &0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128.to_be_bytes(),
+    ]
+    .concat()
+}
+
 /// A request of the service `cart` with one profile, and the dictionary of [`otlp`] as far as it needs one.
-fn protobuf_request(profile: &[u8]) -> Vec<u8> {
+pub fn protobuf_request(profile: &[u8]) -> Vec<u8> {
     let field = |number: u8, bytes: &[u8]| {
         let length = u8::try_from(bytes.len()).ok().filter(|length| *length < 128).expect("a short message");
         [&[number << 3 | 2, length], bytes].concat()

@@ -79,7 +79,8 @@ fn write_profile(table: &mut TableRows, project: u32, row: &ProfileRow<'_>) {
         .text(row.app_version)
         .i64(i64::try_from(row.samples).unwrap_or(i64::MAX))
         .i64(row.value)
-        .bool(row.has_timestamps);
+        .bool(row.has_timestamps)
+        .optional_text(Some(row.process).filter(|process| !process.is_empty()));
 }
 
 fn write_samples(table: &mut TableRows, project: u32, projection: &ProfileProjection<'_>) {
@@ -105,6 +106,8 @@ fn write_samples(table: &mut TableRows, project: u32, projection: &ProfileProjec
             .optional_bytes_with(
                 rows().map(|row| (row.timestamps != 0).then(|| projection.timestamps[row.timestamps as usize])),
                 |times, out| out.extend_from_slice(times),
-            );
+            )
+            .non_empty_text(rows().map(|row| profile(row).process))
+            .optional_i64(rows().map(|row| Some(profile(row).duration_ns)));
     }
 }

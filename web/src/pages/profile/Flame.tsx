@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import { usePost } from "../../api/hooks";
 import { callees, callers, type FlameTree, flameTree, matchedShare, shareChange } from "../../model/flame-tree";
 import { count, percent, plural } from "../../model/format";
-import { type Baseline, packageSlots, profileValue } from "../../model/profiles";
+import { type Baseline, firstProfilesNote, packageSlots, profileValue } from "../../model/profiles";
 import type { ProfileSearch } from "../../model/telemetry-search";
 import type { FlameGraph, ProfileSelection } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
@@ -56,7 +56,7 @@ function Graph({ graph, search }: { graph: FlameGraph; search: ProfileSearch }) 
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-ink2">
         <span>
           <span className="font-semibold text-ink">{profileValue(graph.total, graph.unit)}</span>{" "}
-          {graph.isGauge ? "on average of " : "in "}
+          {graph.isGauge ? "in the latest of " : "in "}
           {plural(graph.profileCount, "profile")}, {plural(graph.sampleCount, "sample")}
         </span>
         {graph.baseline && (
@@ -65,6 +65,7 @@ function Graph({ graph, search }: { graph: FlameGraph; search: ProfileSearch }) 
             {plural(graph.baseline.profileCount, "profile")}
           </span>
         )}
+        {graph.firstProfiles.profiles > 0 && <span>{firstProfilesNote(graph.firstProfiles)}</span>}
         {matches && <span>{percent(matchedShare(tree, matches))} below matching functions</span>}
         {graph.hasTimestamps && !graph.baseline && (
           <Segmented

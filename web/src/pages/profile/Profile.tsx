@@ -61,6 +61,8 @@ function Selected({ service, types }: { service: string; types: ProfileType[] })
     serverName: search.server ?? null,
     traceId: search.trace ?? null,
     spanId: search.span ?? null,
+    isGauge: null,
+    unit: null,
   };
   const dimensions = usePost("/api/profiles/dimensions", selection);
   const labels = usePost("/api/profiles/labels", selection);

@@ -91,7 +91,7 @@ function Lines({
       intervalMs,
     ),
   }));
-  const title = answer.isGauge ? "Average of a profile" : `Sum of ${answer.intervalMinutes} min`;
+  const title = answer.isGauge ? "Latest of each instance" : `Sum of ${answer.intervalMinutes} min`;
   return (
     <ChartFigure
       title={title}

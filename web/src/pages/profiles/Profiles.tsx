@@ -57,7 +57,7 @@ const COLUMNS: Column<ProfileGroup, OrderOf<"/api/profiles/grouped">>[] = [
   {
     key: "value",
     head: "Value",
-    help: "The sum over the time range; for a state, such as memory in use, the average of a profile.",
+    help: "The sum over the time range; for amounts since the start of a process, the sum of differences; for a state, such as memory in use, the latest of each instance.",
     sort: "totalValue",
     num: true,
     width: "110px",

@@ -70,6 +70,10 @@ struct ResourceNames<'a> {
     instance: &'a str,
     host: &'a str,
     version: &'a str,
+    pid: i64,
+    container: &'a str,
+    /// The parts that identify the process.
+    process: &'a str,
 }
 
 struct Reading<'a> {
@@ -212,18 +216,24 @@ impl<'a> Reading<'a> {
             match message.key()? {
                 L1 => {
                     let pair = message.message()?;
-                    let (key, value) = self.tables.pair(pair)?;
+                    let (key, value, number) = self.tables.pair(pair)?;
                     match key {
                         "service.name" => names.service = value,
                         "service.instance.id" => names.instance = value,
                         "host.name" => names.host = value,
                         "service.version" => names.version = value,
+                        "process.pid" => names.pid = number,
+                        "container.id" => names.container = value,
                         _ => {}
                     }
                 }
                 other => message.skip(other, KnownFields::new(&[1]))?,
             }
         }
+        let pid = if names.pid > 0 { self.tables.made(&names.pid.to_string()) } else { "" };
+        let mut parts = vec![names.instance, names.host, pid, names.container];
+        parts.retain(|part| !part.is_empty());
+        names.process = self.tables.made(&parts.join("/"));
         Ok(())
     }
 
@@ -247,6 +257,7 @@ impl<'a> Reading<'a> {
             service: names.service,
             server_name: if names.host.is_empty() { names.instance } else { names.host },
             app_version: names.version,
+            process: names.process,
             ..Profile::default()
         };
         while !message.is_done() {

@@ -128,21 +128,26 @@ impl<'a> Tables<'a> {
         Ok(value)
     }
 
-    /// A `KeyValue` of a resource, whose strings may be in the string table.
-    pub(super) fn pair(&self, mut message: Reader<'a>) -> Result<(&'a str, &'a str), Fault> {
-        let (mut key, mut value) = ("", "");
+    /// A `KeyValue` of a resource, whose strings may be in the string table: key, string and integer.
+    pub(super) fn pair(&self, mut message: Reader<'a>) -> Result<(&'a str, &'a str, i64), Fault> {
+        let (mut key, mut value) = ("", ("", 0));
         while !message.is_done() {
             match message.key()? {
                 L1 => key = text(message.bytes()?, self.arena),
                 L2 => {
                     let content = message.message()?;
-                    value = self.value(content)?.0;
+                    value = self.value(content)?;
                 }
                 V3 => key = self.string(message.varint()?)?,
                 other => message.skip(other, KnownFields::new(&[1, 2, 3]))?,
             }
         }
-        Ok((key, value))
+        Ok((key, value.0, value.1))
+    }
+
+    /// A text that lives as long as the request.
+    pub(super) fn made(&self, text: &str) -> &'a str {
+        self.arena.alloc_str(text)
     }
 
     /// A `ValueType`.

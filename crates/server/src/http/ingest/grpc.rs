@@ -1,4 +1,4 @@
-//! OTLP/gRPC on the port of OTLP/HTTP: `Export` of the three OTLP services, and `Check` of the health service.
+//! OTLP/gRPC on the port of OTLP/HTTP: `Export` of the OTLP services, and `Check` of the health service.
 //!
 //! The message of a call has the path of an OTLP/HTTP body: token, origin, quota, admission, limits, decoder and journal
 //! are the same, so that a retry over the other protocol stores nothing twice. Framing: `frame.rs`.
@@ -24,12 +24,12 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::encode::Message;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::{RequestKind, Signal};
 
 use self::frame::{Frame, FrameError};
-use super::otlp;
 use super::response::{self, PartialSuccess, grpc_code};
 use super::unread_body::UnreadBody;
+use super::{otlp, profile_attributes};
 use crate::app::AppState;
 use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
@@ -48,19 +48,21 @@ const OK: HeaderValue = HeaderValue::from_static("0");
 const ACCEPTED_ENCODINGS: HeaderValue = HeaderValue::from_static("gzip,zstd,deflate,identity");
 const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 const RESOURCE_EXHAUSTED: u64 = 8;
-const SERVICES: [&str; 3] = [
+const SERVICES: [&str; 4] = [
     "opentelemetry.proto.collector.trace.v1.TraceService",
     "opentelemetry.proto.collector.metrics.v1.MetricsService",
     "opentelemetry.proto.collector.logs.v1.LogsService",
+    "opentelemetry.proto.collector.profiles.v1development.ProfilesService",
 ];
 
-/// The routes of the three OTLP services and of the health service.
+/// The routes of the OTLP services and of the health service.
 pub fn routes() -> Router<AppState> {
-    let [traces_service, metrics_service, logs_service] = SERVICES;
+    let [traces_service, metrics_service, logs_service, profiles_service] = SERVICES;
     Router::new()
         .route(&format!("/{traces_service}/Export"), post(traces))
         .route(&format!("/{metrics_service}/Export"), post(metrics))
         .route(&format!("/{logs_service}/Export"), post(logs))
+        .route(&format!("/{profiles_service}/Export"), post(profiles))
         .route("/grpc.health.v1.Health/Check", post(health))
 }
 
@@ -71,7 +73,7 @@ async fn traces(
     State(process): State<Arc<Process>>,
     request: Request,
 ) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Traces, request).await
+    export(&accounts, &query, &ingest, &process, Signal::Traces.into(), request).await
 }
 
 async fn metrics(
@@ -81,7 +83,7 @@ async fn metrics(
     State(process): State<Arc<Process>>,
     request: Request,
 ) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Metrics, request).await
+    export(&accounts, &query, &ingest, &process, Signal::Metrics.into(), request).await
 }
 
 async fn logs(
@@ -91,7 +93,17 @@ async fn logs(
     State(process): State<Arc<Process>>,
     request: Request,
 ) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Logs, request).await
+    export(&accounts, &query, &ingest, &process, Signal::Logs.into(), request).await
+}
+
+async fn profiles(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(&accounts, &query, &ingest, &process, RequestKind::OtlpProfiles, request).await
 }
 
 async fn export(
@@ -99,23 +111,23 @@ async fn export(
     query: &Arc<QueryContext>,
     ingest: &Ingest,
     process: &Process,
-    signal: Signal,
+    kind: RequestKind,
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
     let body = UnreadBody::new(body);
     let project = otlp::project_of(accounts, &head.headers);
     let result = match &project {
-        Some(project) => receive(query, ingest, process, signal, project, &head, body.body()).await,
+        Some(project) => receive(query, ingest, process, kind, project, &head, body.body()).await,
         None => {
             let error = ExportError::Unauthorized("missing or wrong project token");
             Err(Refused::new(RejectReason::BadToken, error))
         }
     };
     match result {
-        Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, signal.into()).as_ref())),
+        Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, kind).as_ref())),
         Err(refused) => {
-            otlp::count_refused(accounts, ingest, process, signal, &head, project.as_deref(), &refused);
+            otlp::count_refused(accounts, ingest, process, kind, &head, project.as_deref(), &refused);
             // HTTP/2 resets the stream of a request whose response precedes the end of its body, and clients then
             // report the reset instead of the status.
             body.discard().await;
@@ -131,7 +143,7 @@ async fn receive(
     query: &Arc<QueryContext>,
     ingest: &Ingest,
     process: &Process,
-    signal: Signal,
+    kind: RequestKind,
     project: &Project,
     head: &Parts,
     body: Body,
@@ -139,14 +151,17 @@ async fn receive(
     otlp::admit(query, ingest, process, project, &head.headers).await?;
     let compression = check_call(head)?;
     let (body, body_permit) =
-        otlp::read(ingest, process, signal.into(), project.number, &head.headers, body, frame::PREFIX_BYTES).await?;
+        otlp::read(ingest, process, kind, project.number, &head.headers, body, frame::PREFIX_BYTES).await?;
     let Frame { is_compressed, message } = frame::only(body).map_err(|error| Refused::malformed(error.to_string()))?;
     let coding = match (is_compressed, compression) {
         (false, _) => Coding::Identity,
         (true, Coding::Identity) => return Err(Refused::malformed(FrameError::NoEncoding.to_string())),
         (true, coding) => coding,
     };
-    let (kind, attributes) = (signal.into(), RequestAttributes::default());
+    let attributes = match kind {
+        RequestKind::OtlpProfiles => profile_attributes::labels(project),
+        _ => RequestAttributes::default(),
+    };
     let encoding = Encoding::Protobuf;
     otlp::store(ingest, Export { project, kind, encoding, coding, attributes, body: message, body_permit }).await
 }
@@ -187,7 +202,7 @@ pub fn is_grpc(headers: &HeaderMap) -> bool {
         && content_type.get(name.len()).is_none_or(|next| b"+;- ".contains(next))
 }
 
-/// `grpc.health.v1.Health/Check` of the server (no service) and of the three OTLP services: SERVING. Needs no token.
+/// `grpc.health.v1.Health/Check` of the server (no service) and of the OTLP services: SERVING. Needs no token.
 async fn health(request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = UnreadBody::new(body);
@@ -210,7 +225,8 @@ async fn health(request: Request) -> Response {
 /// The response to a call of an unknown service.
 pub async fn unknown_method(body: Body) -> Response {
     UnreadBody::new(body).discard().await;
-    let message = "no such gRPC service: this server has Export of the OTLP services of traces, metrics and logs";
+    let message =
+        "no such gRPC service: this server has Export of the OTLP services of traces, metrics, logs and profiles";
     failure(&ApiError::UnsupportedMedia(message.to_owned()))
 }
 

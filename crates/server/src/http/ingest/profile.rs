@@ -17,7 +17,8 @@ use tidewatch_query::context::QueryContext;
 #[utoipa::path(post, path = "/api/profiles/ingest", operation_id = "ingestProfile", tag = "native", security(("projectToken" = [])),
     params(("service" = Option<String>, Query, description = "Name of the service; the project's name when absent"),
         ("serverName" = Option<String>, Query, description = "Name of the server or instance"),
-        ("appVersion" = Option<String>, Query, description = "Version of the application")),
+        ("appVersion" = Option<String>, Query, description = "Version of the application"),
+        ("processId" = Option<String>, Query, description = "Id of the process, if several of them have one server name: cumulative values are compared within a process")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "profile.proto; the content type is not checked"),
     responses((status = 200, description = "Stored", body = serde_json::Value), (status = 400, description = "Not a profile", body = crate::error::ErrorBody),
         (status = 413, description = "Too large after decompression", body = crate::error::ErrorBody), (status = 503, description = "Too slow or too many; retry after `Retry-After`", body = crate::error::ErrorBody)))]

@@ -15,6 +15,7 @@ pub fn attributes(project: &Project, query: Option<&str>) -> Result<RequestAttri
             "service" => &mut attributes.service,
             "serverName" => &mut attributes.server_name,
             "appVersion" => &mut attributes.app_version,
+            "processId" => &mut attributes.process,
             _ => continue,
         };
         if value.len() > PARAMETER_BYTES_MAX {
