@@ -19,6 +19,7 @@ const file = (folder: string, end: string, rest: Rest): SymbolFile => ({
   uploadedBy: { credential: "upload_token", userAgent: "tidewatch/0.1.0", address: "203.0.113.9" },
   lastUsedAt: rest.kind === "script" ? null : ago(2),
   arch: null,
+  dist: null,
   versions: rest.version ? [rest.version] : [],
   ...rest,
 });
@@ -91,9 +92,15 @@ let files: SymbolFile[] = [
 ];
 
 const missing: MissingSymbols[] = [
-  { kind: "debug_file", debugId: id(77), name: "arm64", path: "" },
-  { kind: "source_map", debugId: "", name: "checkout-8f3a11bc.js", path: "assets/checkout-8f3a11bc.js" },
-  { kind: "mapping", debugId: id(78), name: "", path: "" },
+  { kind: "debug_file", debugId: id(77), name: "arm64", path: "", version: null },
+  {
+    kind: "source_map",
+    debugId: "",
+    name: "checkout-8f3a11bc.js",
+    path: "assets/checkout-8f3a11bc.js",
+    version: "1.41.3",
+  },
+  { kind: "mapping", debugId: id(78), name: "", path: "", version: null },
 ];
 
 export const SYMBOLS: [string, Handler][] = [
@@ -110,6 +117,10 @@ export const SYMBOLS: [string, Handler][] = [
   [
     "GET /api/symbols/missing",
     () => missing.map((one, i) => ({ ...one, traces: 412 >> i, firstSeen: ago(50 + i), lastSeen: ago(i * 0.3) })),
+  ],
+  [
+    "GET /api/symbols/removed",
+    () => [{ reason: "too_many_releases", files: 12, bytes: 4_812_331, lastRemoved: ago(5) }],
   ],
   [
     "POST /api/symbols/resolve",

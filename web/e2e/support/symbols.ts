@@ -30,7 +30,7 @@ export async function uploadMap(
   more: Blob[] = [],
 ): Promise<void> {
   const form = new FormData();
-  form.append("version", "1.2.3");
+  form.append("version", "1.42.0");
   form.append("files", new Blob([map]), name);
   for (const script of more) form.append("files", script, name.replace(/\.map$/, ""));
   const answer = await fetch(`${shop.url}/api/sourcemaps/upload`, {

@@ -30,6 +30,11 @@ export function useMissingSymbols(enabled = true) {
   return useGet("/api/symbols/missing", { every: EVERY_MS, enabled });
 }
 
+/** Counts of deleted files of old releases. */
+export function useRemovedSymbols() {
+  return useGet("/api/symbols/removed");
+}
+
 function resolve(projectId: string, body: ResolveBody, signal?: AbortSignal): Promise<ResolvedTrace> {
   return request("POST", "/api/symbols/resolve", { query: { projectId }, body, signal });
 }

@@ -8,6 +8,8 @@ export interface StoredTrace {
   /** The trace as sent; null if it was not resolved on arrival. */
   raw: string | null;
   attributes: Record<string, unknown>;
+  /** Version of the app; null when unknown. */
+  version: string | null;
 }
 
 export interface StackForms {
@@ -33,12 +35,20 @@ const LANGUAGE: Record<RawForm, string | null> = {
   java: "android",
   script: "javascript",
 };
+/** Attributes that name the distribution, as the server reads them. */
+const DISTS = ["app.debug.dist", "app.build_id", "dist"];
 const BUILD_IDS = ["app.debug.proguard_uuid", "app.debug.build_id"];
 
 /** Body of the request that resolves the trace again. */
-export function resolveBody({ stack, raw, attributes }: StoredTrace, form: Raw) {
-  const id = BUILD_IDS.map((key) => attributes[key]).find((value) => typeof value === "string" && isHex(value));
-  return { stackTrace: raw ?? stack, language: LANGUAGE[form.form], debugId: (id as string | undefined) ?? null };
+export function resolveBody({ stack, raw, attributes, version }: StoredTrace, form: Raw) {
+  const strings = (keys: string[]) => keys.map((key) => attributes[key]).filter((value) => typeof value === "string");
+  return {
+    stackTrace: raw ?? stack,
+    language: LANGUAGE[form.form],
+    debugId: strings(BUILD_IDS).find(isHex) ?? null,
+    version,
+    dist: strings(DISTS)[0] ?? null,
+  };
 }
 
 function isHex(text: string): boolean {
@@ -63,7 +73,7 @@ export function stackForms(stored: StoredTrace, answer?: ResolvedTrace, waiting?
     answer.stackTrace !== stored.stack &&
     (stored.raw === null || answer.missing.length === 0);
   const read = isLate ? answer.stackTrace : stored.stack;
-  const all = form?.sure ? (answer?.missing ?? []) : missingSourceMaps(stored.stack, form, waiting);
+  const all = form?.sure ? (answer?.missing ?? []) : missingSourceMaps(stored, form, waiting);
   const images = imageNames(raw);
   const isSystem = (one: MissingSymbols) => isSystemImage(images.get(one.debugId));
   return {
@@ -78,9 +88,14 @@ export function stackForms(stored: StoredTrace, answer?: ResolvedTrace, waiting?
   };
 }
 
-/** The project's missing source maps whose scripts the trace names. */
-function missingSourceMaps(stack: string, form: Raw | null, waiting: MissingSymbols[] | undefined): MissingSymbols[] {
+/** The project's missing source maps of the release whose scripts the trace names. */
+function missingSourceMaps(
+  { stack, version }: StoredTrace,
+  form: Raw | null,
+  waiting: MissingSymbols[] | undefined,
+): MissingSymbols[] {
   if (!form || !waiting?.length) return [];
   const names = scriptNames(stack);
-  return waiting.filter((one) => one.kind === "source_map" && names.has(one.name));
+  const isOfRelease = (one: MissingSymbols) => one.version === null || one.version === version;
+  return waiting.filter((one) => one.kind === "source_map" && names.has(one.name) && isOfRelease(one));
 }

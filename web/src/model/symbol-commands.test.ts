@@ -3,7 +3,13 @@ import { appleUuid, commandsFor, plainName, platformOf, uploadGuides } from "./s
 
 const ADDRESS = "https://tide.example.com";
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
-const file = (kind: string, debugId: string, name: string) => ({ kind, debugId, name, path: "" });
+const file = (kind: string, debugId: string, name: string) => ({
+  kind,
+  debugId,
+  name,
+  path: "",
+  version: null as string | null,
+});
 
 it("uploads the dSYM of the image that a frame names", () => {
   const [command, ...rest] = commandsFor(file("debug_file", ID, "arm64"), {
@@ -37,6 +43,7 @@ it.each([
   ["an iOS project", file("debug_file", ID, "arm64"), { framework: "ios" }, ["MyApp.app.dSYM"]],
   ["R8", file("mapping", ID, ""), {}, [`proguard_uuid=${ID}`]],
   ["a script", file("source_map", "", "app.min.js"), {}, ["files=@dist/app.min.js.map"]],
+  ["a release", { ...file("source_map", "", "app.js"), version: "1.2" }, {}, ['-F "version=1.2"']],
   ["a bundle", file("source_map", "", "index.android.bundle"), {}, ["files=@index.android.bundle.map"]],
 ])("%s", (_name, missing, context, want) => {
   const commands = commandsFor(missing, { address: ADDRESS, ...context });

@@ -42,7 +42,7 @@ export function commandsFor(missing: MissingSymbols, context: Context): Command[
   const at = `${context.address}/api/symbols/upload`;
   if (missing.kind === "source_map") return [{ label: "JavaScript", code: sourceMap(missing, context.address) }];
   if (missing.kind === "mapping")
-    return [{ label: "Android (R8)", code: mapping(at, hexId(missing.debugId) || "$UUID") }];
+    return [{ label: "Android (R8)", code: mapping(at, hexId(missing.debugId) || "$UUID", missing.version) }];
   const all = {
     ios: { label: "iOS", code: dsym(at, plainName(context.image, "MyApp")) },
     dart: { label: "Flutter", code: dart(at, plainName(context.os, "android"), plainName(missing.name, "arm64")) },
@@ -70,14 +70,23 @@ function dart(at: string, os: string, arch: string): string {
 function elf(at: string, file: string): string {
   return curl(at, [`files=@${file}`]);
 }
-function mapping(at: string, id: string): string {
-  return curl(at, [`proguard_uuid=${id}`, "files=@app/build/outputs/mapping/release/mapping.txt"]);
+/** The form field of the version, if the traces name one. */
+function versionField(version?: string | null): string[] {
+  return version ? [`version=${plainName(version, "$VERSION")}`] : [];
 }
-function sourceMap({ name }: MissingSymbols, address: string): string {
+function mapping(at: string, id: string, version?: string | null): string {
+  return curl(at, [
+    `proguard_uuid=${id}`,
+    ...versionField(version),
+    "files=@app/build/outputs/mapping/release/mapping.txt",
+  ]);
+}
+function sourceMap({ name, version }: MissingSymbols, address: string): string {
   const file = plainName(name, "app.js");
   const isScript = /\.[cm]?js$/i.test(file);
   const folder = isScript ? "dist/" : "";
   return curl(`${address}/api/sourcemaps/upload`, [
+    ...versionField(version),
     ...(isScript ? [`files=@${folder}${file}`] : []),
     `files=@${folder}${file}.map`,
   ]);
@@ -102,9 +111,10 @@ export function uploadGuides(address: string): UploadGuide[] {
     {
       key: "web",
       label: "Web and Node.js",
-      words: "Let the bundler write source maps, and upload scripts and maps of every build, under their own names.",
-      code: `curl ${AUTH} \\\n  $(printf -- '-F files=@%s ' dist/*.js dist/*.js.map) \\\n  ${address}/api/sourcemaps/upload`,
-      cli: cli("dist"),
+      words:
+        "Let the bundler write source maps, and upload scripts and maps of every build, under their own names and with the version that the app reports as service.version.",
+      code: `curl ${AUTH} \\\n  -F "version=$VERSION" \\\n  $(printf -- '-F files=@%s ' dist/*.js dist/*.js.map) \\\n  ${address}/api/sourcemaps/upload`,
+      cli: cli(`dist --version "$VERSION"`),
     },
     {
       key: "ios",

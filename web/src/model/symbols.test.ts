@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fileId, missingWords, resolvedWords, toolWords, versionWords } from "./symbols";
+import { fileId, missingWords, releaseWords, removalWords, resolvedWords, toolWords, versionWords } from "./symbols";
 
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
 
@@ -8,6 +8,8 @@ it.each([
   ["elf", "elfsymbols/p/9f2c.elf", "9f2c"],
   ["dart", `dartsymbols/p/${ID}-arm64.symbols`, ID],
   ["mapping", `androidmappings/p/${ID}.txt`, ID],
+  ["mapping", `androidmappings/p/${ID}-0123456789abcdef.txt`, ID],
+  ["source_map", "sourcemaps/p/by-release/0123456789abcdef-app.js.map", ""],
   ["source_map", "sourcemaps/p/app.js.map", ""],
   ["script", "sourcemaps/p/by-debug-id/9f2c.js", "9f2c"],
   ["source_map", "sourcemaps/p/by-debug-id/9f2c.js.map", "9f2c"],
@@ -41,7 +43,30 @@ it.each([
   [{ kind: "mapping", debugId: ID, name: "" }, undefined, "R8 mapping"],
   [{ kind: "source_map", debugId: "", name: "app.js" }, undefined, "Source map of app.js"],
 ])("names what is missing: %o", (missing, image, words) => {
-  expect(missingWords({ path: "", ...missing }, image)).toBe(words);
+  expect(missingWords({ path: "", version: null, ...missing }, image)).toBe(words);
+});
+
+it.each([
+  [["1.2"], null, "1.2"],
+  [["1.2"], "42", "1.2 (dist 42)"],
+  [[], "42", "dist 42"],
+  [[], null, ""],
+])("names the release %j %j of a file", (versions, dist, words) => {
+  expect(releaseWords({ versions, dist })).toBe(words);
+});
+
+it("names the release of a missing file", () => {
+  const map = { kind: "source_map", debugId: "", name: "app.js", path: "app.js", version: "1.2" };
+  expect(missingWords(map)).toBe("Source map of app.js, version 1.2");
+});
+
+it("says why files were deleted", () => {
+  expect(removalWords({ reason: "release_too_old", files: 1 })).toBe(
+    "1 file was deleted: uploaded more than 180 days ago",
+  );
+  expect(removalWords({ reason: "too_many_releases", files: 2 })).toBe(
+    "2 files were deleted: 50 newer releases were uploaded",
+  );
 });
 
 it("reports how many frames were resolved", () => {

@@ -1,5 +1,5 @@
 // Display strings of uploaded and missing symbol files.
-import type { MissingSymbols, SymbolFile } from "./types";
+import type { MissingSymbols, RemovedSymbols, SymbolFile } from "./types";
 
 const KIND_WORDS: Record<string, string> = {
   dsym: "iOS debug file",
@@ -13,11 +13,12 @@ export function kindWords(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
 }
 
-/** Debug id in a file's key: `…/<id>.dsym`, `…/<id>-<arch>.symbols`. Empty if the file is found by its name. */
+/** Debug id in a file's key: `…/<id>.dsym`, `…/<id>-<arch>.symbols`, `…/<id>-<release>.txt`. Empty if the file is found by its name. */
 export function fileId({ key, kind }: Pick<SymbolFile, "key" | "kind">): string {
   if ((kind === "source_map" || kind === "script") && !key.includes("/by-debug-id/")) return "";
   const stem = (key.split("/").at(-1) ?? "").replace(/\.(?:dsym|elf|symbols|txt|js\.map|js)$/, "");
-  return kind === "dart" ? stem.replace(/-[^-]*$/, "") : stem;
+  // The architecture of a Dart image, the release of a mapping.
+  return kind === "dart" || kind === "mapping" ? stem.replace(/-[^-]*$/, "") : stem;
 }
 
 /** "1.2.3", or "1.2.3 and 4 earlier" if the same content was uploaded for several versions. */
@@ -25,6 +26,13 @@ export function versionWords(versions: string[]): string {
   const [latest, ...earlier] = versions;
   if (!latest) return "";
   return earlier.length ? `${latest} and ${earlier.length} earlier` : latest;
+}
+
+/** "1.2.3 (dist 42)". */
+export function releaseWords({ versions, dist }: Pick<SymbolFile, "versions" | "dist">): string {
+  const version = versionWords(versions);
+  if (!dist) return version;
+  return version ? `${version} (dist ${dist})` : `dist ${dist}`;
 }
 
 /** Name of the upload tool: "curl 8.5", "Tidewatch 0.1.0", "a browser". */
@@ -35,8 +43,13 @@ export function toolWords(userAgent: string): string {
   return version ? `${name} ${version}` : name;
 }
 
-/** Name of a missing file: "Debug file of AcmeApp". */
-export function missingWords({ kind, name, debugId }: MissingSymbols, image?: string): string {
+/** Name of a missing file: "Debug file of AcmeApp", "Source map of app.js, version 1.2". */
+export function missingWords(missing: MissingSymbols, image?: string): string {
+  const words = fileWords(missing, image);
+  return missing.version ? `${words}, version ${missing.version}` : words;
+}
+
+function fileWords({ kind, name, debugId }: MissingSymbols, image?: string): string {
   if (kind === "source_map") return name ? `Source map of ${name}` : "Source map";
   if (kind === "mapping") return "R8 mapping";
   if (!debugId) return name && name !== "unknown" ? `Flutter symbols for ${name}` : "Flutter symbols";
@@ -45,7 +58,18 @@ export function missingWords({ kind, name, debugId }: MissingSymbols, image?: st
 }
 
 export function missingKey(one: MissingSymbols): string {
-  return `${one.kind}/${one.debugId}/${one.path || one.name}`;
+  return `${one.kind}/${one.debugId}/${one.path || one.name}/${one.version ?? ""}`;
+}
+
+const REMOVAL_SENTENCES: Record<string, string> = {
+  too_many_releases: "50 newer releases were uploaded",
+  release_too_old: "uploaded more than 180 days ago",
+};
+
+/** "12 files were deleted: uploaded more than 180 days ago". */
+export function removalWords({ reason, files }: Pick<RemovedSymbols, "reason" | "files">): string {
+  const count = files === 1 ? "1 file was" : `${files} files were`;
+  return `${count} deleted: ${REMOVAL_SENTENCES[reason] ?? reason}`;
 }
 
 /** Values of `language` in `POST /api/symbols/resolve`, so that it parses the trace like ingest does. */

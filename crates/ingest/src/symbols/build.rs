@@ -261,12 +261,19 @@ impl Original<'_> {
         match self.key {
             SymbolKey::MachO(id) | SymbolKey::MachOSlice(id, _) => self.convert_slice(*id, stop),
             SymbolKey::Elf(_) | SymbolKey::Dart(..) => convert_elf(self.content, stop),
-            SymbolKey::Mapping(id) => Ok(convert_mapping_unless(self.content, Some(*id), stop)?),
-            SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapById(_) => {
+            SymbolKey::Mapping(id) | SymbolKey::MappingOf(id, _) => {
+                Ok(convert_mapping_unless(self.content, Some(*id), stop)?)
+            }
+            SymbolKey::SourceMap(_)
+            | SymbolKey::SourceMapAt(_)
+            | SymbolKey::SourceMapOf(..)
+            | SymbolKey::SourceMapById(_) => {
                 let id = if let SymbolKey::SourceMapById(id) = self.key { Some(*id) } else { None };
                 Ok(convert_source_map_unless(self.content, self.script, id, stop)?)
             }
-            SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptById(_) => Err(NoArtifact::Missing),
+            SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptOf(..) | SymbolKey::ScriptById(_) => {
+                Err(NoArtifact::Missing)
+            }
         }
     }
 

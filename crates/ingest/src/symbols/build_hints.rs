@@ -4,10 +4,16 @@ use tidewatch_domain::model::{AnyValue, Attributes, KeyValue};
 use tidewatch_domain::rules::exception::RawStack;
 use tidewatch_symbols::{DebugId, Hints};
 
+use super::release::Release;
+
 /// Attributes that name a build of a Java or Kotlin program, of a script, and of native code.
 const MAPPING_IDS: [&str; 2] = ["app.debug.proguard_uuid", "proguard_uuid"];
 const SCRIPT_IDS: [&str; 1] = ["app.debug.source_map_uuid"];
 const BUILD_IDS: [&str; 2] = ["app.debug.build_id", "app.debug.build_uuid"];
+
+/// The version of the app, and attributes that name its distribution.
+const VERSION: &str = "service.version";
+const DISTS: [&str; 3] = ["app.debug.dist", "app.build_id", "dist"];
 
 /// Debug ids of scripts by URL or file name: a map, or its JSON.
 const IDS_BY_SCRIPT: &str = "app.debug.source_map_uuids";
@@ -23,6 +29,7 @@ pub struct BuildHints<'a> {
     /// The attribute that names the debug id, when it is on the scope or the resource.
     stored: Option<KeyValue<'a>>,
     script_ids: Vec<(String, DebugId)>,
+    release: Release,
 }
 
 impl<'a> BuildHints<'a> {
@@ -39,7 +46,27 @@ impl<'a> BuildHints<'a> {
             (None, None) => (None, None),
         };
         let script_ids = near.into_iter().chain(far).map(script_ids).find(|ids| !ids.is_empty()).unwrap_or_default();
-        BuildHints { language, debug_id, stored, script_ids }
+        // The resource is stored with an exception, its scope is not.
+        let named = |keys: &[&str]| {
+            let places = near.into_iter().chain([raw.origin.resource]);
+            let text = |place: Attributes<'_, 'a>| keys.iter().find_map(|key| place.text(key));
+            places.into_iter().find_map(text)
+        };
+        let release = Release::of(named(&[VERSION]), named(&DISTS));
+        BuildHints { language, debug_id, stored, script_ids, release }
+    }
+
+    /// The same for a trace that names no version itself: `version` is that of its row.
+    pub fn or_version(mut self, version: &str) -> BuildHints<'a> {
+        if self.release.version.is_none() {
+            self.release.version = Release::of(Some(version), None).version;
+        }
+        self
+    }
+
+    /// The release that the telemetry names.
+    pub fn release(&self) -> &Release {
+        &self.release
     }
 
     /// The attribute to store with the exception, because scope and resource are not stored with it.
@@ -50,7 +77,13 @@ impl<'a> BuildHints<'a> {
     /// Calls `then` with the hints for [`tidewatch_symbols::Trace`].
     pub fn with_hints<T>(&self, then: impl FnOnce(&Hints<'_>) -> T) -> T {
         let script_ids: Vec<(&str, DebugId)> = self.script_ids.iter().map(|(url, id)| (url.as_str(), *id)).collect();
-        then(&Hints { language: self.language, debug_id: self.debug_id, script_ids: &script_ids })
+        then(&Hints {
+            language: self.language,
+            debug_id: self.debug_id,
+            script_ids: &script_ids,
+            version: self.release.version.as_deref(),
+            dist: self.release.dist.as_deref(),
+        })
     }
 }
 
@@ -114,6 +147,26 @@ mod tests {
 
     fn text(key: &'static str, value: &'static str) -> KeyValue<'static> {
         KeyValue { key, value: AnyValue::Str(value) }
+    }
+
+    // DECISIONS 33: the release of the trace itself.
+    #[test]
+    fn releases_table() {
+        let all = [text("service.version", "1.0"), text("dist", "a")];
+        let names = |resource: &[KeyValue<'static>], exception: &[KeyValue<'static>]| {
+            let origin = Origin { resource: Attributes(resource), ..Origin::default() };
+            let raw = RawStack { text: "", exception_type: "", origin, attributes: Attributes(exception) };
+            BuildHints::of(&raw).or_version("row").release().clone()
+        };
+        for (resource, exception, version, dist) in [
+            (&all[..], &[][..], "1.0", Some("a")),
+            (&all[..1], &[text("app.build_id", "b")], "1.0", Some("b")),
+            (&all, &[text("service.version", "2.0")], "2.0", Some("a")),
+            (&all[1..], &[], "row", Some("a")),
+            (&[], &[], "row", None),
+        ] {
+            assert_eq!(names(resource, exception), Release::of(Some(version), dist));
+        }
     }
 
     // DECISIONS 14: the build of the trace itself, on any level.

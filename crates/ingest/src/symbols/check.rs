@@ -67,6 +67,8 @@ fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
         (Some("missing"), _) => Some(Kind::Missing),
         // Empty files, one per project in the resymbolication queue.
         (Some("again"), _) | (_, Some(USED)) => None,
+        // Counts of removed uploads, which begin again if they are lost.
+        (Some("removed"), _) => None,
         // Logos of status pages, which share the store.
         (Some(folder), _) if folder.starts_with("statuspages/") => None,
         (_, Some(INFO)) => Some(Kind::Info),
@@ -140,6 +142,7 @@ mod tests {
             ("blobs/sourcemaps/p/a.js", Some(Kind::Original)),
             ("blobs/sourcemaps/p/a.js.info", Some(Kind::Info)),
             ("blobs/missing/p", Some(Kind::Missing)),
+            ("blobs/removed/p.json", None),
         ] {
             assert_eq!(kind_of(blobs, Path::new(path)), expected, "{path}");
         }

@@ -6,6 +6,7 @@
 use tidewatch_symbols::{Arch, DebugId, Slice, Upload, detect};
 
 use super::keys::{FileName, ScriptPath, SymbolKey};
+use super::release::{Release, ReleaseId};
 
 /// The form fields of an upload besides the file.
 #[derive(Debug, Default, Clone, Copy)]
@@ -16,11 +17,18 @@ pub struct Fields<'a> {
     pub debug_id: Option<&'a str>,
     /// Id of an R8 mapping.
     pub proguard_uuid: Option<&'a str>,
-    /// Version of the app, for display.
+    /// Version of the app.
     pub version: Option<&'a str>,
+    /// Distribution: one of several builds of a version.
+    pub dist: Option<&'a str>,
 }
 
 impl<'a> Fields<'a> {
+    /// The release that the upload names.
+    pub fn release(&self) -> Release {
+        Release::of(self.version, self.dist)
+    }
+
     /// Reads the known fields. The first of several with one name counts; an empty value counts as absent.
     pub fn of(fields: &'a [(String, String)]) -> Fields<'a> {
         let find = |name: &str| {
@@ -31,7 +39,8 @@ impl<'a> Fields<'a> {
             arch: find("arch"),
             debug_id: find("debug_id"),
             proguard_uuid: find("proguard_uuid"),
-            version: find("version"),
+            version: find("version").or_else(|| find("release")),
+            dist: find("dist"),
         }
     }
 }
@@ -51,6 +60,8 @@ pub struct ClassifiedFile {
     pub path: Option<ScriptPath>,
     /// Debug id of a script or a source map, if it has one.
     pub debug_id: Option<DebugId>,
+    /// The release, if the upload names one.
+    pub release: Option<ReleaseId>,
 }
 
 /// The content that is stored.
@@ -64,6 +75,12 @@ pub enum Content {
 
 /// The keys of an uploaded file; a fat Mach-O file has one per slice. The error is a sentence for the client.
 pub fn classify_upload(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<ClassifiedFile>, String> {
+    let release = fields.release().id();
+    let keys = keys_of(bytes, name, fields)?;
+    Ok(keys.into_iter().map(|file| ClassifiedFile { release, ..file }).collect())
+}
+
+fn keys_of(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<Vec<ClassifiedFile>, String> {
     match detect(bytes, Some(name)).map_err(|error| error.to_string())? {
         Upload::Native { slices, is_macho: true } => slices
             .iter()
@@ -115,7 +132,15 @@ pub fn classify_upload(bytes: &[u8], name: &str, fields: Fields<'_>) -> Result<V
 const BAD_NAME: &str = "its file name cannot be used";
 
 fn whole(key: SymbolKey) -> ClassifiedFile {
-    ClassifiedFile { key, content: Content::Whole, has_debug_info: true, arch: None, path: None, debug_id: None }
+    ClassifiedFile {
+        key,
+        content: Content::Whole,
+        has_debug_info: true,
+        arch: None,
+        path: None,
+        debug_id: None,
+        release: None,
+    }
 }
 
 fn native(key: SymbolKey, slice: &Slice) -> ClassifiedFile {

@@ -10,9 +10,11 @@ use super::keys::SymbolKey;
 pub trait Source {
     /// The artifact of a key. `None`: there is none, or it is not built yet.
     fn artifact(&mut self, key: &SymbolKey) -> Option<Arc<[u8]>>;
-    /// Keys of Dart images: those with this build id, or all.
+    /// The mapping with this id, of the trace's release.
+    fn mapping(&mut self, id: DebugId) -> Option<SymbolKey>;
+    /// Keys of Dart images: those with this build id, or those of the trace's release.
     fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey>;
-    /// The source map of the script with this path. `None` also when several match equally well. `id`: the script's
+    /// The source map of the script with this path, of the trace's release. `None` also when several match equally well. `id`: the script's
     /// debug id; a map with another debug id does not match.
     fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey>;
 }
@@ -23,7 +25,7 @@ pub struct Gathered {
     held: Vec<Held>,
     /// Requests for which at least one artifact was found.
     pub found: Vec<ArtifactRequest>,
-    /// Requests for which none was found.
+    /// Requests for which none was found, as far as they would resolve frames that are still raw.
     pub missing: Vec<ArtifactRequest>,
 }
 
@@ -48,9 +50,16 @@ impl Gathered {
         for request in trace.requests() {
             gathered.add(request, source);
         }
+        let before = gathered.missing.len();
         let after = trace.further_requests(&gathered.artifacts());
         for request in after {
             gathered.add(request, source);
+        }
+        // The original file of a resolved frame may have a source map of its own, but need not.
+        gathered.missing.truncate(before);
+        if !gathered.missing.is_empty() {
+            let needed = trace.unresolved_requests(&gathered.artifacts());
+            gathered.missing.retain(|request| needed.contains(request));
         }
         gathered
     }
@@ -79,7 +88,11 @@ impl Gathered {
                     self.hold(&key, Place::Native(*id), source);
                 }
             }
-            ArtifactRequest::Mapping { id } => self.hold(&SymbolKey::Mapping(*id), Place::Mapping(*id), source),
+            ArtifactRequest::Mapping { id } => {
+                if let Some(key) = source.mapping(*id) {
+                    self.hold(&key, Place::Mapping(*id), source);
+                }
+            }
             ArtifactRequest::Script { debug_id, path } => {
                 if let Some(id) = debug_id {
                     self.hold(&SymbolKey::SourceMapById(*id), Place::Script(*id), source);

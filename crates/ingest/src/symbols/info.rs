@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::keys::{ScriptPath, SymbolKey};
+use super::release::Release;
 use tidewatch_limits as limits;
 
 /// Metadata of an original, as JSON.
@@ -17,6 +18,9 @@ pub struct Info {
     /// Earlier versions that the same content was uploaded for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_versions: Vec<String>,
+    /// The distribution, if the upload stated it. `None` also if stored before this field existed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dist: Option<String>,
     /// Size of the content in bytes.
     pub bytes: u64,
     /// XXH3-128 of the content, 32 hex digits.
@@ -60,6 +64,13 @@ impl Info {
             return None;
         }
         ScriptPath::of(self.path.as_deref().unwrap_or(&self.name))
+    }
+
+    /// The releases that the content was uploaded for; one that names nothing if the upload stated none.
+    pub fn releases(&self) -> Vec<Release> {
+        let release = |version: Option<&String>| Release { version: version.cloned(), dist: self.dist.clone() };
+        let earlier = self.earlier_versions.iter().map(|version| release(Some(version)));
+        [release(self.version.as_ref())].into_iter().chain(earlier).collect()
     }
 
     /// Records that the same content was uploaded for this version too. Returns whether the version was not the latest

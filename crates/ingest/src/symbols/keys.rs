@@ -9,6 +9,7 @@ use tidewatch_blobs::is_pending;
 use tidewatch_symbols::{Arch, DebugId};
 use uuid::Uuid;
 
+use super::release::ReleaseId;
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::is_hidden;
 
@@ -25,6 +26,8 @@ pub enum SymbolKey {
     Dart(DebugId, Arch),
     /// `mapping.txt` of R8, by the id that its app reports.
     Mapping(DebugId),
+    /// The same of one release.
+    MappingOf(DebugId, ReleaseId),
     /// A source map, by its file name.
     SourceMap(FileName),
     /// A script, by its file name.
@@ -33,6 +36,10 @@ pub enum SymbolKey {
     SourceMapAt(ScriptPath),
     /// The same for a script.
     ScriptAt(ScriptPath),
+    /// A source map of one release, by its path.
+    SourceMapOf(ReleaseId, ScriptPath),
+    /// The same for a script.
+    ScriptOf(ReleaseId, ScriptPath),
     /// A source map, by its debug id.
     SourceMapById(DebugId),
     /// A script, by its debug id.
@@ -120,24 +127,26 @@ fn encoded(text: &str) -> String {
 const BESIDE: [&str; 3] = [".info", ".tw", ".used"];
 
 /// Folders for originals. Each has a folder per project, named by the project's id.
-pub const FOLDERS: [&str; 7] = [
+pub const FOLDERS: [&str; 8] = [
     "iossymbols",
     "elfsymbols",
     "dartsymbols",
     "androidmappings",
     "sourcemaps",
-    // The next two are inside a project's folder in `sourcemaps`.
+    // The next ones are inside a project's folder in `sourcemaps`.
     BY_DEBUG_ID,
     BY_PATH,
+    BY_RELEASE,
 ];
 
 const BY_DEBUG_ID: &str = "by-debug-id";
 const BY_PATH: &str = "by-path";
+const BY_RELEASE: &str = "by-release";
 
 /// Path of `folder`, one of [`FOLDERS`], for one project.
 pub fn folder(folder: &str, project: Uuid) -> String {
     match folder {
-        BY_DEBUG_ID | BY_PATH => format!("sourcemaps/{project}/{folder}"),
+        BY_DEBUG_ID | BY_PATH | BY_RELEASE => format!("sourcemaps/{project}/{folder}"),
         folder => format!("{folder}/{project}"),
     }
 }
@@ -152,8 +161,12 @@ impl SymbolKey {
             SymbolKey::Elf(id) => format!("{folder}/{id}.elf"),
             SymbolKey::Dart(id, arch) => format!("{folder}/{id}-{arch}.symbols"),
             SymbolKey::Mapping(id) => format!("{folder}/{id}.txt"),
+            SymbolKey::MappingOf(id, release) => format!("{folder}/{id}-{release}.txt"),
             SymbolKey::SourceMap(name) | SymbolKey::Script(name) => format!("{folder}/{}", name.as_str()),
             SymbolKey::SourceMapAt(path) | SymbolKey::ScriptAt(path) => format!("{folder}/{}", path.encoded()),
+            SymbolKey::SourceMapOf(release, path) | SymbolKey::ScriptOf(release, path) => {
+                format!("{folder}/{release}-{}", path.encoded())
+            }
             SymbolKey::SourceMapById(id) => format!("{folder}/{id}.js.map"),
             SymbolKey::ScriptById(id) => format!("{folder}/{id}.js"),
         }
@@ -164,10 +177,11 @@ impl SymbolKey {
             SymbolKey::MachO(_) | SymbolKey::MachOSlice(..) => "iossymbols",
             SymbolKey::Elf(_) => "elfsymbols",
             SymbolKey::Dart(..) => "dartsymbols",
-            SymbolKey::Mapping(_) => "androidmappings",
+            SymbolKey::Mapping(_) | SymbolKey::MappingOf(..) => "androidmappings",
             SymbolKey::SourceMap(_) | SymbolKey::Script(_) => "sourcemaps",
             SymbolKey::SourceMapById(_) | SymbolKey::ScriptById(_) => BY_DEBUG_ID,
             SymbolKey::SourceMapAt(_) | SymbolKey::ScriptAt(_) => BY_PATH,
+            SymbolKey::SourceMapOf(..) | SymbolKey::ScriptOf(..) => BY_RELEASE,
         }
     }
 
@@ -177,20 +191,35 @@ impl SymbolKey {
             SymbolKey::MachO(_) | SymbolKey::MachOSlice(..) => "dsym",
             SymbolKey::Elf(_) => "elf",
             SymbolKey::Dart(..) => "dart",
-            SymbolKey::Mapping(_) => "mapping",
-            SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapById(_) => "source_map",
-            SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptById(_) => "script",
+            SymbolKey::Mapping(_) | SymbolKey::MappingOf(..) => "mapping",
+            SymbolKey::SourceMap(_)
+            | SymbolKey::SourceMapAt(_)
+            | SymbolKey::SourceMapOf(..)
+            | SymbolKey::SourceMapById(_) => "source_map",
+            SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptOf(..) | SymbolKey::ScriptById(_) => {
+                "script"
+            }
         }
     }
 
     /// Whether it is a source map keyed by name or path, not by debug id.
     pub fn is_source_map(&self) -> bool {
-        matches!(self, SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_))
+        matches!(self, SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_) | SymbolKey::SourceMapOf(..))
     }
 
     /// Whether it is a script keyed by name or path, not by debug id.
     pub fn is_script(&self) -> bool {
-        matches!(self, SymbolKey::Script(_) | SymbolKey::ScriptAt(_))
+        matches!(self, SymbolKey::Script(_) | SymbolKey::ScriptAt(_) | SymbolKey::ScriptOf(..))
+    }
+
+    /// The release that is part of the key.
+    pub fn release(&self) -> Option<ReleaseId> {
+        match self {
+            SymbolKey::SourceMapOf(release, _) | SymbolKey::ScriptOf(release, _) | SymbolKey::MappingOf(_, release) => {
+                Some(*release)
+            }
+            _ => None,
+        }
     }
 
     /// Whether an artifact is built of it. None is built of a script: its map's artifact includes the function names.
@@ -213,11 +242,22 @@ impl SymbolKey {
                 let (id, arch) = file.strip_suffix(".symbols")?.split_once('-')?;
                 Some(SymbolKey::Dart(DebugId::parse(id)?, Arch::parse(arch)?))
             }
-            "androidmappings" => id(".txt").map(SymbolKey::Mapping),
+            "androidmappings" => match file.strip_suffix(".txt")?.split_once('-') {
+                Some((id, release)) => Some(SymbolKey::MappingOf(DebugId::parse(id)?, ReleaseId::parse(release)?)),
+                None => id(".txt").map(SymbolKey::Mapping),
+            },
             "sourcemaps" if file.ends_with(".map") => FileName::of(file).map(SymbolKey::SourceMap),
             "sourcemaps" => FileName::of(file).map(SymbolKey::Script),
             BY_PATH if file.ends_with(".map") => ScriptPath::decode(file).map(SymbolKey::SourceMapAt),
             BY_PATH => ScriptPath::decode(file).map(SymbolKey::ScriptAt),
+            BY_RELEASE => {
+                let (release, path) = file.split_once('-')?;
+                let (release, path) = (ReleaseId::parse(release)?, ScriptPath::decode(path)?);
+                Some(match file.ends_with(".map") {
+                    true => SymbolKey::SourceMapOf(release, path),
+                    false => SymbolKey::ScriptOf(release, path),
+                })
+            }
             _ => id(".js.map").map(SymbolKey::SourceMapById).or_else(|| id(".js").map(SymbolKey::ScriptById)),
         }
     }
@@ -247,6 +287,7 @@ mod tests {
     fn paths() {
         let project = Uuid::from_u128(7);
         let id = DebugId::parse("0123456789ABCDEF0123456789abcdef").expect("an id");
+        let release = ReleaseId::parse("0123456789abcdef").expect("an id");
         let name = |text| FileName::of(text).expect("a name");
         let at = |text| ScriptPath::of(text).expect("a path");
         for (key, expected) in [
@@ -263,6 +304,15 @@ mod tests {
             (SymbolKey::SourceMapAt(at("./a b/app%.js.map")), "sourcemaps/{p}/by-path/a b%2Fapp%25.js.map"),
             (SymbolKey::ScriptAt(at("..\\x\\%2F\\app.js")), "sourcemaps/{p}/by-path/x%2F%252F%2Fapp.js"),
             (SymbolKey::SourceMapById(id), "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js.map"),
+            (
+                SymbolKey::SourceMapOf(release, at("a-b/app.js.map")),
+                "sourcemaps/{p}/by-release/0123456789abcdef-a-b%2Fapp.js.map",
+            ),
+            (SymbolKey::ScriptOf(release, at("app.js")), "sourcemaps/{p}/by-release/0123456789abcdef-app.js"),
+            (
+                SymbolKey::MappingOf(id, release),
+                "androidmappings/{p}/0123456789abcdef0123456789abcdef-0123456789abcdef.txt",
+            ),
             (SymbolKey::ScriptById(id), "sourcemaps/{p}/by-debug-id/0123456789abcdef0123456789abcdef.js"),
         ] {
             assert_eq!(key.path(project), expected.replace("{p}", &project.to_string()));

@@ -12,6 +12,7 @@ use tidewatch_symbols::{Arch, ArtifactRequest, DebugId};
 use uuid::Uuid;
 
 use super::disk::{remove_if_exists, write_atomically};
+use super::release::Release;
 use tidewatch_limits as limits;
 
 /// Missing files by project.
@@ -29,11 +30,36 @@ struct State {
 
 #[derive(Default)]
 struct ProjectRequests {
-    requests: HashMap<ArtifactRequest, WaitingTraces>,
+    requests: HashMap<MissingFile, WaitingTraces>,
     /// Time of the latest request that was counted. Nanoseconds since the epoch.
     counted_ns: i64,
     /// `counted_ns` when the server started: requests up to it were counted before the journal's replay.
     replayed_ns: i64,
+}
+
+/// A missing file: a request, and the version of the app if the request does not identify the build by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MissingFile {
+    /// The requested file.
+    pub request: ArtifactRequest,
+    /// The version that the traces name.
+    pub version: Option<String>,
+}
+
+impl MissingFile {
+    /// The file that a trace of this release requests.
+    pub fn of(request: &ArtifactRequest, release: &Release) -> MissingFile {
+        let is_by_id =
+            matches!(request, ArtifactRequest::Native { .. } | ArtifactRequest::Script { debug_id: Some(_), .. });
+        let version = if is_by_id { None } else { release.version.clone() };
+        MissingFile { request: request.clone(), version }
+    }
+}
+
+impl From<ArtifactRequest> for MissingFile {
+    fn from(request: ArtifactRequest) -> MissingFile {
+        MissingFile { request, version: None }
+    }
 }
 
 /// Stack traces that an upload would resolve.
@@ -61,6 +87,9 @@ struct Line {
     id: Option<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     name: String,
+    /// `None` also in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     #[serde(flatten)]
     waiting: WaitingTraces,
 }
@@ -92,7 +121,7 @@ impl Missing {
 
     /// Counts a request. When a project has [`limits::MISSING_SYMBOLS_MAX`], the one with the oldest latest request is
     /// removed.
-    pub fn add(&self, project: Uuid, request: ArtifactRequest, now_ns: i64) {
+    pub fn add(&self, project: Uuid, request: MissingFile, now_ns: i64) {
         let mut state = self.state.lock();
         let of_project = state.projects.entry(project).or_default();
         if now_ns <= of_project.replayed_ns {
@@ -114,7 +143,7 @@ impl Missing {
     }
 
     /// Removes a request whose file was found.
-    pub fn found(&self, project: Uuid, request: &ArtifactRequest) {
+    pub fn found(&self, project: Uuid, request: &MissingFile) {
         let mut state = self.state.lock();
         let known = state.projects.get_mut(&project).and_then(|of_project| of_project.requests.remove(request));
         if known.is_some() {
@@ -123,7 +152,7 @@ impl Missing {
     }
 
     /// Missing files of a project, the latest request first.
-    pub fn list(&self, project: Uuid) -> Vec<(ArtifactRequest, WaitingTraces)> {
+    pub fn list(&self, project: Uuid) -> Vec<(MissingFile, WaitingTraces)> {
         let state = self.state.lock();
         let requests = state.projects.get(&project).map(|of_project| &of_project.requests);
         let mut list: Vec<_> =
@@ -179,26 +208,27 @@ fn written(of_project: &ProjectRequests) -> io::Result<Vec<u8>> {
 }
 
 impl Line {
-    fn of(request: &ArtifactRequest, waiting: WaitingTraces) -> Line {
-        let (kind, id, name) = match request {
+    fn of(file: &MissingFile, waiting: WaitingTraces) -> Line {
+        let (kind, id, name) = match &file.request {
             ArtifactRequest::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
             ArtifactRequest::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
             ArtifactRequest::Mapping { id } => (Kind::Mapping, Some(*id), ""),
             ArtifactRequest::Script { debug_id, path } => (Kind::Script, *debug_id, path.as_str()),
         };
-        Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), waiting }
+        Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), version: file.version.clone(), waiting }
     }
 
     /// `None`: not a line that this version writes.
-    fn request(&self) -> Option<ArtifactRequest> {
+    fn request(&self) -> Option<MissingFile> {
         let id = self.id.as_deref().and_then(DebugId::parse);
         let arch = || Arch::parse(&self.name).unwrap_or(Arch::Unknown);
-        Some(match self.kind {
+        let request = match self.kind {
             Kind::Native => ArtifactRequest::Native { id: id?, arch: arch() },
             Kind::OnlyDart => ArtifactRequest::OnlyDart { arch: arch() },
             Kind::Mapping => ArtifactRequest::Mapping { id: id? },
             Kind::Script => ArtifactRequest::Script { debug_id: id, path: self.name.clone() },
-        })
+        };
+        Some(MissingFile { request, version: self.version.clone() })
     }
 }
 
@@ -218,7 +248,13 @@ mod tests {
             ArtifactRequest::Mapping { id },
             ArtifactRequest::Script { debug_id: Some(id), path: "a/app.min.js".into() },
             ArtifactRequest::Script { debug_id: None, path: "vendor.js".into() },
-        ];
+        ]
+        .map(|request| MissingFile::of(&request, &Release::of(Some("1.0"), None)));
+        assert_eq!(
+            requests.each_ref().map(|file| file.version.is_some()),
+            [false, true, true, false, true],
+            "an id identifies the build by itself"
+        );
         for (at, request) in (1..).zip(&requests) {
             missing.add(project, request.clone(), at);
         }
@@ -239,7 +275,8 @@ mod tests {
     #[test]
     fn the_request_that_is_oldest_is_removed_first() {
         let missing = Missing::open(PathBuf::new());
-        let script = |number: usize| ArtifactRequest::Script { debug_id: None, path: format!("{number}.js") };
+        let script =
+            |number: usize| MissingFile::from(ArtifactRequest::Script { debug_id: None, path: format!("{number}.js") });
         for number in 0..=limits::MISSING_SYMBOLS_MAX {
             missing.add(Uuid::nil(), script(number), number as i64 + 1);
         }

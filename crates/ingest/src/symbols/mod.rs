@@ -4,7 +4,8 @@
 //! - [`keys`]: where each file is stored. [`classify_upload`]: the kind and the keys of an upload. [`store`]: the files
 //!   on disk ([`disk`]), [`info`]: their metadata, [`index`]: a project's files in memory.
 //! - [`build`]: the thread that builds artifacts. [`cache`]: artifacts in memory. [`resolve`]: symbolication;
-//!   [`build_hints`]: the build that a stack trace's telemetry names; [`gather`]: the artifacts that a stack trace
+//!   [`build_hints`]: the build that a stack trace's telemetry names; [`release`]: which uploads fit its release;
+//!   [`retention`]: removes uploads of old releases, which [`removals`] counts; [`gather`]: the artifacts that a stack trace
 //!   refers to. [`missing`]: files that were requested and not found; [`last_used`]: when files were used;
 //!   [`resymbolication_queue`]: projects with raw traces to resolve again.
 //! - [`persist`]: writes missing files and uses to disk, outside of requests. [`check`]: verifies the files against
@@ -34,8 +35,11 @@ pub mod last_used;
 pub mod missing;
 pub mod persist;
 pub mod recording;
+pub mod release;
+pub mod removals;
 pub mod resolve;
 pub mod resymbolication_queue;
+mod retention;
 pub mod store;
 
 use std::path::Path;
@@ -50,6 +54,7 @@ use self::cache::Cache;
 use self::keys::SymbolKey;
 use self::last_used::LastUsed;
 use self::missing::Missing;
+use self::removals::Removals;
 use self::resymbolication_queue::ResymbolicationQueue;
 use self::store::{Listed, SymbolStore};
 use tidewatch_blobs::BlobStore;
@@ -71,6 +76,8 @@ pub struct Symbols {
     pub resymbolication: Arc<ResymbolicationQueue>,
     /// Permits to read an upload into memory. A file is read whole and may have 200 MB.
     pub reading: Semaphore,
+    /// Counts of uploads of old releases that were removed.
+    pub removals: Removals,
     /// Number of uploads refused because of the project's quota.
     pub over_quota: AtomicU64,
 }
@@ -80,6 +87,7 @@ impl Symbols {
     pub fn open(data_dir: &Path, on_start: fn()) -> std::io::Result<Symbols> {
         let blobs = data_dir.join("blobs");
         let missing = Missing::open(blobs.join("missing"));
+        let removals = Removals::open(blobs.join("removed"))?;
         let resymbolication = Arc::new(ResymbolicationQueue::open(blobs.join("again"))?);
         let blobs = BlobStore::in_folder(blobs)?;
         match blobs.remove_pending() {
@@ -105,6 +113,7 @@ impl Symbols {
             last_used,
             resymbolication,
             reading,
+            removals,
             over_quota: AtomicU64::new(0),
         })
     }
@@ -161,6 +170,7 @@ impl Symbols {
         self.store.remove_all(project)?;
         self.missing.forget(project)?;
         self.resymbolication.forget(project)?;
+        self.removals.forget(project)?;
         self.last_used.forget_all(project);
         self.cache.forget_all(project);
         Ok(())

@@ -10,10 +10,12 @@ use tidewatch_symbols::Hints;
 use uuid::Uuid;
 
 use super::Symbols;
+use super::missing::MissingFile;
+use super::release::Release;
 
 impl Symbols {
     /// The document of a recording with the stack traces in its logs that were stored raw: source maps may have been
-    /// uploaded since. What cannot be resolved within `time` stays as it is.
+    /// uploaded since; those of another version than `app_version`, which may be empty, do not apply. What cannot be resolved within `time` stays as it is.
     ///
     /// Artifacts may be read from disk: not for async threads.
     pub fn resolve_recording(
@@ -21,18 +23,21 @@ impl Symbols {
         project: Uuid,
         framework: Framework,
         document: Vec<u8>,
+        app_version: &str,
         (now_ns, time): (i64, Duration),
     ) -> Vec<u8> {
         if !has_script_logs(framework) {
             return document;
         }
         let until = Instant::now() + time;
-        let hints = Hints { language: Some(framework.language()), ..Hints::default() };
+        let version = Some(app_version).filter(|version| !version.is_empty());
+        let release = Release::of(version, None);
+        let hints = Hints { language: Some(framework.language()), version, ..Hints::default() };
         let resolve = |message: &str| {
             let is_in_time = Instant::now() < until;
             let (resolved, missing) = is_in_time.then(|| self.resolve(project, message, &hints, now_ns)).flatten()?;
-            for request in missing {
-                self.missing.add(project, request, now_ns);
+            for request in &missing {
+                self.missing.add(project, MissingFile::of(request, &release), now_ns);
             }
             resolved.is_changed(message).then_some(resolved.text)
         };

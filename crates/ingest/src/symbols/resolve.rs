@@ -16,7 +16,10 @@ use super::Symbols;
 use super::build_hints::BuildHints;
 use super::cache::Cached;
 use super::gather::{Gathered, Source};
+use super::index::Index;
 use super::keys::SymbolKey;
+use super::missing::MissingFile;
+use super::release::Release;
 
 /// Symbolicates the stack traces of one request.
 pub struct Symbolicator<'s> {
@@ -42,8 +45,8 @@ impl Symbolicate for Symbolicator<'_> {
         let resolved = named.with_hints(|hints| self.symbols.resolve(self.project, raw.text, hints, self.now_ns));
         self.left.set(self.left.get().saturating_sub(start.elapsed()));
         let Some((resolved, missing)) = resolved else { return Symbolic::default() };
-        for request in missing {
-            self.symbols.missing.add(self.project, request, self.now_ns);
+        for request in &missing {
+            self.symbols.missing.add(self.project, MissingFile::of(request, named.release()), self.now_ns);
         }
         Symbolic { build: named.stored(), ..symbolic(resolved, raw) }
     }
@@ -67,7 +70,7 @@ impl Symbols {
         now_ns: i64,
     ) -> Option<(Resolved, Vec<ArtifactRequest>)> {
         let trace = Trace::read(text, hints)?;
-        let gathered = self.gather(project, &trace, now_ns);
+        let gathered = self.gather(project, &trace, &Release::of(hints.version, hints.dist), now_ns);
         let resolved = trace.resolve(&gathered.artifacts());
         Some((resolved, gathered.missing))
     }
@@ -75,7 +78,8 @@ impl Symbols {
     /// The source lines around the frames of a raw trace, where source maps embed them.
     pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
         let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
-        trace.context(&self.gather(project, &trace, now_ns).artifacts())
+        let release = Release::of(hints.version, hints.dist);
+        trace.context(&self.gather(project, &trace, &release, now_ns).artifacts())
     }
 
     /// The functions at addresses of the native file with this build id, outermost first, each with its source file. An
@@ -92,10 +96,10 @@ impl Symbols {
         let keys = [SymbolKey::Elf(id), SymbolKey::MachO(id)];
         let found = keys.into_iter().find_map(|key| Some((self.artifact(project, key.clone())?, key)));
         let Some((bytes, key)) = found else {
-            self.missing.add(project, request, now_ns);
+            self.missing.add(project, request.into(), now_ns);
             return HashMap::new();
         };
-        self.missing.found(project, &request);
+        self.missing.found(project, &request.into());
         self.last_used.add(project, &key, None, now_ns);
         let Some(native) = Artifact::open(&bytes).ok().and_then(Native::open) else { return HashMap::new() };
         let functions = |address: &u64| {
@@ -107,9 +111,9 @@ impl Symbols {
         addresses.iter().filter_map(functions).collect()
     }
 
-    fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> Gathered {
-        let gathered = Gathered::of(trace, &mut Uploads { symbols: self, project, now_ns });
-        gathered.found.iter().for_each(|request| self.missing.found(project, request));
+    fn gather(&self, project: Uuid, trace: &Trace<'_>, release: &Release, now_ns: i64) -> Gathered {
+        let gathered = Gathered::of(trace, &mut Uploads { symbols: self, project, release, now_ns });
+        gathered.found.iter().for_each(|request| self.missing.found(project, &MissingFile::of(request, release)));
         gathered
     }
 
@@ -151,6 +155,8 @@ impl Symbols {
 struct Uploads<'s> {
     symbols: &'s Symbols,
     project: Uuid,
+    /// The trace's release.
+    release: &'s Release,
     now_ns: i64,
 }
 
@@ -176,10 +182,16 @@ impl Source for Uploads<'_> {
     }
 
     fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey> {
-        Self::or_none(self.symbols.store.dart_images(self.project, id))
+        Self::or_none(self.symbols.store.with_index(self.project, |index| index.dart_images(id, self.release)))
+    }
+
+    fn mapping(&mut self, id: DebugId) -> Option<SymbolKey> {
+        let find = |index: &Index| index.mapping(id, self.release).cloned();
+        Self::or_none(self.symbols.store.with_index(self.project, find))
     }
 
     fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey> {
-        Self::or_none(self.symbols.store.with_index(self.project, |index| index.map_of_script(path, id).cloned()))
+        let find = |index: &Index| index.map_of_script(path, id, self.release).cloned();
+        Self::or_none(self.symbols.store.with_index(self.project, find))
     }
 }

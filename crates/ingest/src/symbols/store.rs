@@ -9,7 +9,7 @@ use std::io;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use tidewatch_blobs::BlobStore;
-use tidewatch_symbols::{Arch, DebugId, source_hash};
+use tidewatch_symbols::{Arch, source_hash};
 use uuid::Uuid;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -82,6 +82,11 @@ impl SymbolStore {
         Ok(query(self.indexes.read().get(&project).unwrap_or(&Index::default())))
     }
 
+    /// Projects whose index was queried since the start.
+    pub fn projects(&self) -> Vec<Uuid> {
+        self.indexes.read().keys().copied().collect()
+    }
+
     /// Builds the index of a project. The caller holds `changing`.
     fn load(&self, project: Uuid) -> io::Result<()> {
         if self.indexes.read().contains_key(&project) {
@@ -108,8 +113,17 @@ impl SymbolStore {
         })
     }
 
-    /// The key to store the file under: its own, unless another slice or a script of another folder has that.
+    /// The key to store the file under: that of its release, or its own, unless another slice or a script of another
+    /// folder has that.
     fn place(&self, project: Uuid, kept: &ClassifiedFile) -> io::Result<SymbolKey> {
+        match (kept.release, &kept.key, &kept.path) {
+            (Some(release), SymbolKey::SourceMap(_), Some(path)) => {
+                return Ok(SymbolKey::SourceMapOf(release, path.clone()));
+            }
+            (Some(release), SymbolKey::Script(_), Some(path)) => return Ok(SymbolKey::ScriptOf(release, path.clone())),
+            (Some(release), SymbolKey::Mapping(id), _) => return Ok(SymbolKey::MappingOf(*id, release)),
+            _ => {}
+        }
         match (&kept.key, &kept.path, kept.arch) {
             (SymbolKey::MachO(id), _, Some(arch)) => {
                 let is_other = |info: Info| info.arch.is_some_and(|known| known != arch.as_str());
@@ -245,11 +259,6 @@ impl SymbolStore {
         }
         found.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(found)
-    }
-
-    /// Keys of Dart images: those with this build id, or all.
-    pub fn dart_images(&self, project: Uuid, id: Option<DebugId>) -> io::Result<Vec<SymbolKey>> {
-        self.with_index(project, |index| index.dart_images(id))
     }
 
     /// The architecture of the slice under this key.

@@ -11,13 +11,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, RecordBatch, StringArray, UInt8Array, UInt64Array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Int32Type};
 use bumpalo::Bump;
+use tidewatch_domain::grouping::Occurrence;
 use tidewatch_domain::model::{Attributes, KeyValue, SpanId, TraceId};
-use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic};
-use tidewatch_domain::rules::issue_group::issue_group;
+use tidewatch_domain::rules::exception::{ExceptionText, Origin, RawStack, Symbolic, fingerprint};
+use tidewatch_domain::rules::group_versions::{FIRST_VERSION, GroupVersion};
+use tidewatch_domain::rules::grouping_rules::FINGERPRINT_VERSION;
 use tidewatch_domain::units::DAY_NS;
 use tidewatch_domain::wire;
 use tidewatch_journal::heartbeat::Heartbeat;
@@ -27,6 +29,7 @@ use tidewatch_store::{Changed, Rewrite};
 use tidewatch_symbols::{DebugId, Hints, Trace};
 use tokio::sync::watch;
 
+use super::regroup;
 use crate::contexts::Ingest;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::build_hints::BuildHints;
@@ -105,7 +108,7 @@ pub async fn run(
 
 /// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
 /// Blocks.
-fn process(query: &QueryContext, ingest: &Ingest, queued: QueuedProject, stop: &dyn Fn() -> bool) {
+fn process(query: &Arc<QueryContext>, ingest: &Ingest, queued: QueuedProject, stop: &dyn Fn() -> bool) {
     if let Some(project) = query.projects.project_by_id(queued.project)
         && let Err(error) = resolve_again(query, ingest, &project, stop)
     {
@@ -122,7 +125,7 @@ fn process(query: &QueryContext, ingest: &Ingest, queued: QueuedProject, stop: &
 /// Resolves the raw stack traces of a project. Returns the number of changed exceptions. `stop` is polled before each
 /// batch of rows. Blocks.
 pub fn resolve_again(
-    query: &QueryContext,
+    query: &Arc<QueryContext>,
     ingest: &Ingest,
     project: &Project,
     stop: &dyn Fn() -> bool,
@@ -133,12 +136,21 @@ pub fn resolve_again(
         project: project.number,
         since_ns: query.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
     };
+    let newest = query.grouping.newest();
     let mut changed = 0;
     query.store.rewrite(which, stop, &mut |batch| {
         let found = changes(query, ingest, project, batch)?;
         changed += found.len();
-        if found.is_empty() { Ok(None) } else { with_changes(batch, &found).map(Some) }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let after = with_changes(batch, &found, newest)?;
+        regroup::follow_rows(query, project, &moved(batch, &after))?;
+        Ok(Some(after))
     })?;
+    if !stop() {
+        regroup::lead_on(query, project)?;
+    }
     if changed > 0 {
         tracing::info!(project = project.number, changed, "resolved {changed} stack traces again");
     }
@@ -150,6 +162,7 @@ struct Change {
     row: usize,
     exception_type: String,
     stack_trace: String,
+    group: u64,
 }
 
 fn changes(
@@ -182,8 +195,22 @@ fn changes(
         let exception_type = new.exception_type.as_deref().unwrap_or(old_type);
         let stack_trace = text.as_deref().unwrap_or(old);
         if stack_trace != old || (exception_type != old_type && text.is_some()) {
+            let resource: &[KeyValue<'_>] = match origin {
+                Some(origin) => wire::decode_attributes(arena.alloc_slice_copy(&origin.resource), &arena),
+                None => &[],
+            };
+            // A resolved trace has frames, so that the name of the span does not count.
+            let occurrence = Occurrence {
+                language: Attributes(resource).text("telemetry.sdk.language").unwrap_or(""),
+                exception_type,
+                message: row.text("message"),
+                stack_trace,
+                context: "",
+                fingerprint: fingerprint(Attributes(sent.event), Attributes(sent.record), &arena),
+            };
+            let group = (query.grouping.newest().hash)(&occurrence);
             let (exception_type, stack_trace) = (exception_type.to_owned(), stack_trace.to_owned());
-            changes.push(Change { row: number, exception_type, stack_trace });
+            changes.push(Change { row: number, exception_type, stack_trace, group });
         }
     }
     Ok(changes)
@@ -198,6 +225,10 @@ struct Sent<'a> {
     record: &'a [KeyValue<'a>],
     /// Attributes of its event, which name the build of an exception that its span itself reports.
     event: &'a [KeyValue<'a>],
+    /// Attributes of the resource; empty in rows of earlier versions.
+    resource: &'a [KeyValue<'a>],
+    /// Version of the app in the row.
+    app_version: &'a str,
 }
 
 impl<'a> Sent<'a> {
@@ -206,7 +237,14 @@ impl<'a> Sent<'a> {
         let (event, record) = (decoded("event_attributes"), decoded("attributes"));
         let has_exception = event.iter().any(|attribute| attribute.key.starts_with("exception."));
         let attributes = if has_exception { event } else { record };
-        Sent { text: ExceptionText::read(Attributes(attributes), arena), attributes, record, event }
+        Sent {
+            text: ExceptionText::read(Attributes(attributes), arena),
+            attributes,
+            record,
+            event,
+            resource: decoded("resource"),
+            app_version: arena.alloc_str(row.text("app_version")),
+        }
     }
 
     /// Whether symbols could resolve it, for any language and build.
@@ -225,6 +263,8 @@ impl<'a> Sent<'a> {
     ) -> Symbolic<'a> {
         let copied = |text: &str| &*arena.alloc_str(text);
         let resource = origin.map(|origin| wire::decode_attributes(arena.alloc_slice_copy(&origin.resource), arena));
+        let stored = Some(self.resource).filter(|resource| !resource.is_empty());
+        let resource = resource.or(stored);
         let origin = Origin {
             // The event of a native report has what symbolication needs of the resource.
             resource: Attributes(resource.unwrap_or(self.event)),
@@ -239,8 +279,9 @@ impl<'a> Sent<'a> {
             origin,
             attributes: Attributes(self.attributes),
         };
-        let resolved =
-            BuildHints::of(&raw).with_hints(|hints| ingest.symbols.resolve(project.id, raw.text, hints, now_ns));
+        let named = BuildHints::of(&raw);
+        let named = if resource.is_none() { named.or_version(self.app_version) } else { named };
+        let resolved = named.with_hints(|hints| ingest.symbols.resolve(project.id, raw.text, hints, now_ns));
         resolved.map(|(resolved, _)| symbolic(resolved, &raw)).unwrap_or_default()
     }
 }
@@ -258,17 +299,26 @@ fn keeps_resolved_frames(old: &str, raw: &str, new: &str) -> bool {
     resolved.all(|line| lines.any(|kept| kept == line))
 }
 
+/// Hashes of changed rows, before and after.
+fn moved(batch: &RecordBatch, after: &Changed) -> HashSet<(u64, u64)> {
+    let (before, after_rows) = (Answer::new(batch.clone()), Answer::new(after.to.clone()));
+    let is_changed = |(number, _): &(usize, Row<'_>)| after.rows.value(*number);
+    let before = before.rows().enumerate().filter(is_changed).map(|(_, row)| row.u64("group"));
+    before.zip(after_rows.rows().map(|row| row.u64("group"))).filter(|(before, after)| before != after).collect()
+}
+
 /// The changed rows of a batch with their new values, and the Issues they belong to.
-fn with_changes(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> {
+fn with_changes(batch: &RecordBatch, changes: &[Change], newest: &GroupVersion) -> Result<Changed, StoreError> {
     let mut is_changed = vec![false; batch.num_rows()];
     changes.iter().for_each(|change| is_changed[change.row] = true);
     let rows = BooleanArray::from(is_changed);
     let chosen = filter_record_batch(batch, &rows).map_err(StoreError::internal("change stack traces"))?;
     let answer = Answer::new(chosen.clone());
-    let groups = answer
-        .rows()
-        .zip(changes)
-        .map(|(row, change)| issue_group(&change.exception_type, row.text("message"), &change.stack_trace));
+    let is_fingerprint = |row: Row<'_>| row.opt_int("group_version") == Some(i64::from(FINGERPRINT_VERSION));
+    let groups = answer.rows().zip(changes).map(|(row, change)| {
+        // No symbols change a fingerprint.
+        if is_fingerprint(row) { row.u64("group") } else { change.group }
+    });
     let groups: ArrayRef = Arc::new(UInt64Array::from_iter_values(groups));
     let mut columns: Vec<ArrayRef> = chosen.columns().to_vec();
     let place = |name| Table::Exceptions.column(name).expect("a column of exceptions").0;
@@ -281,6 +331,11 @@ fn with_changes(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, Stor
         }
     };
     columns[place("group")] = groups;
+    let versions = answer.rows().map(|row| match is_fingerprint(row) {
+        true => Some(FINGERPRINT_VERSION),
+        false => Some(newest.version).filter(|version| *version != FIRST_VERSION),
+    });
+    columns[place("group_version")] = Arc::new(versions.collect::<UInt8Array>());
     columns[place("stack_trace")] = strings(place("stack_trace"), |change| &change.stack_trace);
     columns[place("exception_type")] = strings(place("exception_type"), |change| &change.exception_type);
     let to = RecordBatch::try_new(batch.schema(), columns).map_err(StoreError::internal("change stack traces"))?;

@@ -121,12 +121,28 @@ async fn one_file_is_found_under_every_version_it_was_uploaded_for() {
     for version in ["1.0", "1.1", "1.1"] {
         uploads.sent(SOURCE_MAPS, &[("version", version)], &[("app.js.map", &map("a.ts"))]).await;
     }
-    let listed = uploads.get("/api/symbols").await;
-    let file = &listed["data"][0];
-    assert_eq!((&file["version"], &file["versions"]), (&json!("1.1"), &json!(["1.1", "1.0"])));
-    // Different content with that name belongs to its own version only.
-    uploads.sent(SOURCE_MAPS, &[("version", "2.0")], &[("app.js.map", &map("b.ts"))]).await;
-    assert_eq!(uploads.get("/api/symbols").await["data"][0]["versions"], json!(["2.0"]));
+    // A debug id identifies the content of several versions.
+    let id = r#"{"debugId":"85314830-023f-4cf1-a267-535f4e37bb17","#;
+    let with_id = String::from_utf8(map("a.ts")).expect("text").replacen('{', id, 1);
+    for version in ["1.0", "1.1"] {
+        uploads.sent(SOURCE_MAPS, &[("version", version)], &[("id.js.map", with_id.as_bytes())]).await;
+    }
+    let mut found: Vec<(String, Value)> = uploads.get("/api/symbols").await["data"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|file| (text(&file["name"]), file["versions"].clone()))
+        .collect();
+    found.sort_by_key(|(name, versions)| (name.clone(), versions.to_string()));
+    let of = |name: &str, versions: &[&str]| (name.to_owned(), json!(versions));
+    let expected = [
+        of("app.js.map", &["1.0"]),
+        of("app.js.map", &["1.1"]),
+        of("id.js.map", &["1.0"]),
+        of("id.js.map", &["1.1", "1.0"]),
+        of("id.js.map", &["1.1"]),
+    ];
+    assert_eq!(found, expected);
 }
 
 // React Native's RAM bundles: frames name modules, and the map is of the whole bundle.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tidewatch_ingest::symbols::keys::{FileName, SymbolKey};
+use tidewatch_ingest::symbols::keys::{FileName, ScriptPath, SymbolKey};
+use tidewatch_ingest::symbols::release::Release;
 use tidewatch_symbols::{Artifact, DebugId, Upload, detect};
 
 use crate::client;
@@ -97,9 +98,10 @@ async fn source_maps_of_a_build_folder() {
     let files: [(&str, &[u8]); 3] =
         [("assets/minified.js.map", &map), ("assets/minified.js", &script), ("index.html", b"<html>")];
     assert_eq!(uploads.accepted(SOURCE_MAPS, &[("version", "1.2.3")], &files).await, 2);
-    assert_eq!(uploads.kept(), ["sourcemaps/minified.js", "sourcemaps/minified.js.map"]);
-    let name = FileName::of("minified.js.map").expect("a name");
-    let key = SymbolKey::SourceMap(name);
+    let release = Release::of(Some("1.2.3"), None).id().expect("it names a version");
+    let names = ["assets%2Fminified.js", "assets%2Fminified.js.map"];
+    assert_eq!(uploads.kept(), names.map(|name| format!("sourcemaps/by-release/{release}-{name}")));
+    let key = SymbolKey::SourceMapOf(release, ScriptPath::of("assets/minified.js.map").expect("a path"));
     let info = uploads.harness.app().ingest.symbols.store.info(uploads.project, &key).expect("it is kept");
     assert_eq!((info.version.as_deref(), info.bytes), (Some("1.2.3"), map.len() as u64));
     assert!(uploads.artifact(key).await.is_some());
@@ -406,7 +408,7 @@ async fn everything_of_a_removed_project_is_deleted() {
     let (symbols, project) = (uploads.harness.app().ingest.symbols.clone(), uploads.project);
     tokio::task::spawn_blocking(move || {
         let need = tidewatch_symbols::ArtifactRequest::Script { debug_id: None, path: "x.js".into() };
-        symbols.missing.add(project, need, 1);
+        symbols.missing.add(project, need.into(), 1);
         symbols.persist();
         symbols.remove_all(project).expect("the disk works");
         symbols.remove_all(project).expect("there is nothing left to remove");

@@ -12,4 +12,8 @@ pub struct Hints<'a> {
     pub debug_id: Option<DebugId>,
     /// Debug ids of scripts by their URL or file name, as newer web SDKs report them.
     pub script_ids: &'a [(&'a str, DebugId)],
+    /// Version of the app, `service.version`: source maps of another version do not apply.
+    pub version: Option<&'a str>,
+    /// Distribution of the app: one of several builds of a version.
+    pub dist: Option<&'a str>,
 }

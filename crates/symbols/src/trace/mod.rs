@@ -73,6 +73,14 @@ impl<'t> Trace<'t> {
         requests
     }
 
+    /// The [`Trace::requests`] of frames that the artifacts do not resolve.
+    pub fn unresolved_requests(&self, artifacts: &ArtifactSet<'_>) -> Vec<ArtifactRequest> {
+        match &self.0 {
+            Dialect::Script(trace) => trace.unresolved_requests(artifacts),
+            Dialect::Ios(_) | Dialect::Dart(_) | Dialect::Java(_) => self.requests(),
+        }
+    }
+
     /// The artifacts to which the resolved positions refer: the bundle from which Hermes bytecode was compiled may have a
     /// source map, too. Empty for other formats.
     pub fn further_requests(&self, artifacts: &ArtifactSet<'_>) -> Vec<ArtifactRequest> {

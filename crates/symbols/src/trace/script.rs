@@ -121,14 +121,33 @@ impl<'t> ScriptTrace<'t> {
 
     pub(super) fn requests(&self, add: &mut dyn FnMut(ArtifactRequest)) {
         for (frame, debug_id) in self.frames() {
-            add(ArtifactRequest::Script { debug_id, path: url_path(frame.url).to_owned() });
+            add(request(frame, debug_id));
         }
+        self.usual_bundles().into_iter().for_each(add);
+    }
+
+    /// The bundles of which modules are, if no frame names one.
+    fn usual_bundles(&self) -> Vec<ArtifactRequest> {
         let is_bundle = |frame: &RawFrame<'_>| module(frame.url).is_none();
-        if self.frames().any(|(frame, _)| !is_bundle(frame)) && !self.frames().any(|(frame, _)| is_bundle(frame)) {
-            RAM_BUNDLES
-                .iter()
-                .for_each(|name| add(ArtifactRequest::Script { debug_id: None, path: (*name).to_owned() }));
+        if !self.frames().any(|(frame, _)| !is_bundle(frame)) || self.frames().any(|(frame, _)| is_bundle(frame)) {
+            return Vec::new();
         }
+        let named = |name: &&str| ArtifactRequest::Script { debug_id: None, path: (*name).to_owned() };
+        RAM_BUNDLES.iter().map(named).collect()
+    }
+
+    pub(super) fn unresolved_requests(&self, artifacts: &ArtifactSet<'_>) -> Vec<ArtifactRequest> {
+        let ram = self.ram_bundle(artifacts);
+        let unresolved = self.lines.iter().filter(|line| original(line, artifacts, ram).is_none());
+        let frames = unresolved.filter_map(|line| match line {
+            Line::Frame { frame, id, .. } => Some((frame, *id)),
+            Line::Other(_) => None,
+        });
+        let mut requests: Vec<ArtifactRequest> = frames.map(|(frame, id)| request(frame, id)).collect();
+        if ram.is_none() {
+            requests.extend(self.usual_bundles());
+        }
+        requests
     }
 
     /// The script of the RAM bundle that contains the modules.
@@ -180,6 +199,10 @@ impl<'t> ScriptTrace<'t> {
         }
         out.finish(self.text)
     }
+}
+
+fn request(frame: &RawFrame<'_>, debug_id: Option<DebugId>) -> ArtifactRequest {
+    ArtifactRequest::Script { debug_id, path: url_path(frame.url).to_owned() }
 }
 
 fn look_up<'a>(script: &Script<'a>, frame: &RawFrame<'_>) -> Option<Place<'a>> {

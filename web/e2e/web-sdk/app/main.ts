@@ -11,7 +11,7 @@ const exporter = new OTLPTraceExporter({
   headers: { Authorization: `Bearer ${settings.token}` },
 });
 const provider = new WebTracerProvider({
-  resource: resourceFromAttributes({ "service.name": "web-shop", "service.version": "2.7.0" }),
+  resource: resourceFromAttributes({ "service.name": "web-shop", "service.version": "1.42.0" }),
   spanProcessors: [new BatchSpanProcessor(exporter)],
 });
 provider.register();

@@ -2,11 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { FileOrder } from "../../api/routes";
-import { useRemoveSymbols, useSymbolFiles } from "../../api/symbols";
+import { useRemovedSymbols, useRemoveSymbols, useSymbolFiles } from "../../api/symbols";
 import { bytes, NONE } from "../../model/format";
 import { parseSort, type Sort } from "../../model/search";
 import { FILE_KINDS } from "../../model/symbol-kinds";
-import { fileId, kindWords, toolWords, versionWords } from "../../model/symbols";
+import { fileId, kindWords, releaseWords, removalWords, toolWords } from "../../model/symbols";
 import type { Page, SymbolFile } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
@@ -49,7 +49,23 @@ export function Files({ writes }: { writes: boolean }) {
           )
         }
       </QueryView>
+      <Removed />
     </Section>
+  );
+}
+
+/** Files of old releases that the server deleted. */
+function Removed() {
+  const removed = useRemovedSymbols().data;
+  if (!removed?.length) return null;
+  return (
+    <ul aria-label="Deleted files of old releases" className="border-line border-t px-3 py-2 text-dense text-ink2">
+      {removed.map((one) => (
+        <li key={one.reason}>
+          {removalWords(one)} ({bytes(one.bytes)}, last <Ago at={one.lastRemoved} />)
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -149,7 +165,7 @@ const COLUMNS: Column<SymbolFile, FileOrder>[] = [
     },
   },
   { key: "arch", head: "Arch", cell: (file) => (file.arch && file.arch !== "any" ? file.arch : NONE) },
-  { key: "version", head: "Version", cell: (file) => versionWords(file.versions) || NONE },
+  { key: "version", head: "Version", cell: (file) => releaseWords(file) || NONE },
   { key: "size", head: "Size", num: true, sort: "size", cell: (file) => bytes(file.bytes) },
   {
     key: "uploaded",

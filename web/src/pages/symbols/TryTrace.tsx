@@ -16,6 +16,7 @@ export function TryTrace() {
   const [text, setText] = useState("");
   const [language, setLanguage] = useState("");
   const [debugId, setDebugId] = useState("");
+  const [version, setVersion] = useState("");
   const tried = useTryTrace();
   const id = debugId.trim();
   const wrongId = id !== "" && !/^[0-9a-f-]+$/i.test(id);
@@ -25,7 +26,8 @@ export function TryTrace() {
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!wrongId) tried.mutate({ stackTrace: text, language: language || null, debugId: id || null });
+          const build = { debugId: id || null, version: version.trim() || null };
+          if (!wrongId) tried.mutate({ stackTrace: text, language: language || null, ...build });
         }}
       >
         <TextArea
@@ -44,6 +46,15 @@ export function TryTrace() {
             placeholder="only if the trace does not say it"
             error={wrongId ? "Hexadecimal digits and hyphens." : null}
             hint="Of Android builds: app.debug.proguard_uuid."
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <Field
+            label="Version"
+            value={version}
+            onText={setVersion}
+            placeholder="of the app"
+            hint="Files of another version do not apply. Without one, the newest apply."
             autoComplete="off"
             spellCheck={false}
           />

@@ -16,9 +16,12 @@ pub struct FileOptions {
     /// Of Dart `.symbols` files without a build id.
     #[arg(long, value_name = "HEX")]
     pub debug_id: Option<String>,
-    /// Of the app, shown beside the files.
+    /// Of the app: the files resolve stack traces of this version only.
     #[arg(long = "version", id = "app_version", value_name = "TEXT")]
     pub app_version: Option<String>,
+    /// Distribution of the app, if one version has several builds.
+    #[arg(long, value_name = "TEXT")]
+    pub dist: Option<String>,
 }
 
 impl FileOptions {
@@ -29,6 +32,7 @@ impl FileOptions {
             debug_id: self.debug_id.as_deref(),
             proguard_uuid: self.proguard_uuid.as_deref(),
             version: self.app_version.as_deref(),
+            dist: self.dist.as_deref(),
         }
     }
 }

@@ -22,6 +22,7 @@ use tidewatch_ingest::symbols::gather::{Gathered, Source};
 use tidewatch_ingest::symbols::index::Index;
 use tidewatch_ingest::symbols::info::Info;
 use tidewatch_ingest::symbols::keys::SymbolKey;
+use tidewatch_ingest::symbols::release::Release;
 use tidewatch_runtime::outbound;
 
 /// Prints the trace, resolved as far as the files permit.
@@ -224,12 +225,16 @@ impl Source for Files<'_> {
         }
     }
 
+    fn mapping(&mut self, id: DebugId) -> Option<SymbolKey> {
+        self.index.mapping(id, &Release::default()).cloned()
+    }
+
     fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey> {
-        self.index.dart_images(id)
+        self.index.dart_images(id, &Release::default())
     }
 
     fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey> {
-        self.index.map_of_script(path, id).cloned()
+        self.index.map_of_script(path, id, &Release::default()).cloned()
     }
 }
 

@@ -145,6 +145,7 @@ impl Form {
             ("debug_id", fields.debug_id),
             ("proguard_uuid", fields.proguard_uuid),
             ("version", fields.version),
+            ("dist", fields.dist),
         ];
         let mut parts = Vec::new();
         for (name, value) in named.iter().filter_map(|(name, value)| Some((name, (*value)?))) {

@@ -13,11 +13,14 @@ pub struct SymbolFile {
     pub kind: String,
     /// File name given by the sender.
     pub name: String,
-    /// Latest version of the application for which the file was uploaded; null when the sender gave none.
+    /// Version of the application for which the file was uploaded, of several the latest; null when the sender gave none.
     #[schema(required)]
     pub version: Option<String>,
     /// All versions for which the same content was uploaded, latest first.
     pub versions: Vec<String>,
+    /// Distribution for which the file was uploaded: one of several builds of a version; null when the sender gave none.
+    #[schema(required)]
+    pub dist: Option<String>,
     /// Size in bytes.
     pub bytes: u64,
     /// Whether a native file has debug information, without which it resolves nothing.
@@ -69,6 +72,9 @@ pub struct MissingSymbols {
     pub name: String,
     /// Path of a script's URL, which distinguishes scripts of one name; else empty.
     pub path: String,
+    /// Version of the application in the stack traces; null when they name none, or when `debugId` identifies the build.
+    #[schema(required)]
+    pub version: Option<String>,
 }
 
 /// A missing file with the stack traces that need it.
@@ -98,6 +104,10 @@ pub struct ResolveRequest {
     pub language: Option<String>,
     /// Debug id of the build, if the stack trace does not contain it.
     pub debug_id: Option<String>,
+    /// Version of the application. Uploads of another version do not apply; null: the newest upload applies.
+    pub version: Option<String>,
+    /// Distribution of the application.
+    pub dist: Option<String>,
 }
 
 /// A resolved stack trace.
@@ -138,4 +148,20 @@ pub struct FrameSource {
 pub struct FrameSources {
     /// Frames with known source, in the order of the stack trace, each place once; at most 64.
     pub frames: Vec<FrameSource>,
+}
+
+/// Uploads of old releases that were removed for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RemovedSymbols {
+    /// `too_many_releases`: there are 50 newer releases of the file. `release_too_old`: it is older than 180 days. Files
+    /// that a stack trace used in the last 30 days are not removed.
+    pub reason: String,
+    /// Number of files.
+    pub files: u64,
+    /// Their size in bytes, as it counted against the quota.
+    pub bytes: u64,
+    /// Time of the latest removal.
+    #[schema(format = DateTime)]
+    pub last_removed: String,
 }

@@ -9,6 +9,9 @@ use crate::error::ApiError;
 use crate::http::dashboard::symbol_bodies::*;
 use crate::http::gate::upload;
 use tidewatch_accounts::Project;
+use tidewatch_ingest::symbols::missing::MissingFile;
+use tidewatch_ingest::symbols::release::Release;
+use tidewatch_ingest::symbols::removals::Removed;
 use tidewatch_ingest::symbols::store::Listed;
 use tidewatch_query::page::Paging;
 use tidewatch_query::time;
@@ -57,7 +60,7 @@ fn page_of(mut found: Vec<Listed>, request: &FilesRequest) -> Page<SymbolFile> {
     let is_id = as_id.len() >= ID_DIGITS_MIN && as_id.bytes().all(|byte| byte.is_ascii_hexdigit());
     found.retain(|Listed { path, info, .. }| {
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let versions = info.version.iter().chain(&info.earlier_versions);
+        let versions = info.version.iter().chain(&info.earlier_versions).chain(&info.dist);
         let is_kind = request.kind.is_empty() || info.kind == request.kind;
         let name = path.rsplit('/').next().unwrap_or(path);
         is_kind
@@ -91,6 +94,7 @@ fn file(Listed { path, info, used_ns }: Listed, shows_addresses: bool) -> Symbol
         name: info.name,
         versions: info.version.iter().chain(info.earlier_versions.iter().rev()).cloned().collect(),
         version: info.version,
+        dist: info.dist,
         bytes: info.bytes,
         has_debug_info: info.has_debug_info,
         arch: info.arch,
@@ -114,8 +118,8 @@ pub async fn remove(ingest: &Ingest, project: &Project, key: String) -> Result<S
 /// Files that stack traces need and that were not uploaded, latest request first.
 pub fn missing(ingest: &Ingest, project: &Project) -> Vec<WaitingForSymbols> {
     let waiting = ingest.symbols.missing.list(project.id);
-    let views = waiting.into_iter().map(|(request, waiting)| WaitingForSymbols {
-        missing: missing_view(&request),
+    let views = waiting.into_iter().map(|(file, waiting)| WaitingForSymbols {
+        missing: missing_view(&file),
         traces: waiting.traces,
         first_seen: time::to_rfc3339(waiting.first_ns),
         last_seen: time::to_rfc3339(waiting.last_ns),
@@ -123,20 +127,36 @@ pub fn missing(ingest: &Ingest, project: &Project) -> Vec<WaitingForSymbols> {
     views.collect()
 }
 
+/// Counts of removed uploads of old releases, by reason.
+pub fn removed(ingest: &Ingest, project: &Project) -> Vec<RemovedSymbols> {
+    let view = |removed: Removed| RemovedSymbols {
+        reason: removed.reason.as_str().to_owned(),
+        files: removed.files,
+        bytes: removed.bytes,
+        last_removed: time::to_rfc3339(removed.last_ns),
+    };
+    ingest.symbols.removals.list(project.id).into_iter().map(view).collect()
+}
+
 /// Symbolicates a stack trace as ingest does. Stores nothing.
 pub async fn resolve(ingest: &Ingest, project: &Project, request: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
     let debug_id = requested_debug_id(&request)?;
     let (symbols, id, now_ns) = (ingest.symbols.clone(), project.id, ingest.pipeline.clock.now_ns());
     let work = move || {
-        let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
+        let hints = hints(&request, debug_id);
         match symbols.resolve(id, &request.stack_trace, &hints, now_ns) {
             Some((resolved, missing)) => ResolvedTrace {
                 stack_trace: resolved.text,
                 frames: resolved.frames,
                 resolved: resolved.resolved,
-                missing: missing.iter().map(missing_view).collect(),
+                missing: missing
+                    .iter()
+                    .map(|missing| missing_view(&MissingFile::of(missing, &Release::of(hints.version, hints.dist))))
+                    .collect(),
             },
-            None => ResolvedTrace { stack_trace: request.stack_trace, frames: 0, resolved: 0, missing: Vec::new() },
+            None => {
+                ResolvedTrace { stack_trace: request.stack_trace.clone(), frames: 0, resolved: 0, missing: Vec::new() }
+            }
         }
     };
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
@@ -147,7 +167,7 @@ pub async fn sources(ingest: &Ingest, project: &Project, request: ResolveRequest
     let debug_id = requested_debug_id(&request)?;
     let (symbols, id, now_ns) = (ingest.symbols.clone(), project.id, ingest.pipeline.clock.now_ns());
     let work = move || {
-        let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
+        let hints = hints(&request, debug_id);
         let found = symbols.context(id, &request.stack_trace, &hints, now_ns).into_iter();
         let frames = found.map(|SourceContext { file, line, column, first, lines, mark }| FrameSource {
             file,
@@ -167,14 +187,25 @@ fn requested_debug_id(request: &ResolveRequest) -> Result<Option<DebugId>, ApiEr
     request.debug_id.as_ref().map(parse).transpose()
 }
 
-fn missing_view(request: &ArtifactRequest) -> MissingSymbols {
+fn hints(request: &ResolveRequest, debug_id: Option<DebugId>) -> Hints<'_> {
+    Hints {
+        language: request.language.as_deref(),
+        debug_id,
+        version: request.version.as_deref(),
+        dist: request.dist.as_deref(),
+        ..Hints::default()
+    }
+}
+
+fn missing_view(file: &MissingFile) -> MissingSymbols {
     let view = |kind: &str, id: Option<DebugId>, name: &str| MissingSymbols {
         kind: kind.to_owned(),
         debug_id: id.map_or_else(String::new, |id| id.to_string()),
         name: name.to_owned(),
         path: String::new(),
+        version: file.version.clone(),
     };
-    match request {
+    match &file.request {
         ArtifactRequest::Native { id, arch } => view("debug_file", Some(*id), arch.as_str()),
         ArtifactRequest::OnlyDart { arch } => view("debug_file", None, arch.as_str()),
         ArtifactRequest::Mapping { id } => view("mapping", Some(*id), ""),

@@ -21,7 +21,12 @@ use tidewatch_query::page::Paging;
 use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))
+    Api::new()
+        .routes(routes!(list, remove))
+        .routes(routes!(missing))
+        .routes(routes!(removed))
+        .routes(routes!(resolve))
+        .routes(routes!(sources))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -120,6 +125,19 @@ async fn remove(
 )]
 async fn missing(State(ingest): State<Arc<Ingest>>, access: ProjectAccess) -> Json<Vec<WaitingForSymbols>> {
     Json(files::missing(&ingest, &access.project))
+}
+
+/// Uploads of old releases that were removed, by reason.
+#[utoipa::path(
+    get,
+    path = "/api/symbols/removed",
+    operation_id = "listRemovedSymbols",
+    tag = "symbols",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = Vec<RemovedSymbols>), Failures)
+)]
+async fn removed(State(ingest): State<Arc<Ingest>>, access: ProjectAccess) -> Json<Vec<RemovedSymbols>> {
+    Json(files::removed(&ingest, &access.project))
 }
 
 /// Resolves a stack trace with the uploaded files, to check them. Stores nothing.
