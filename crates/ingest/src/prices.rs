@@ -1,23 +1,26 @@
-//! The price table of AI models: built-in prices, overridden by the operator's. DECISIONS 12.
+//! The price table of AI models: built-in prices, overridden by the operator's. DECISIONS 12, 32; docs/use/ai-traces.md.
 //!
-//! `ai-prices.json` in the data directory, read at start, is a list of
+//! `ai-prices.json` in the data directory is a list of
 //! `{"model": "my-model", "from": "2026-01-01", "input": 2.5, "cachedInput": 1.25, "output": 10, "reasoning": 10}`:
-//! US dollars per million tokens from that day on. A model named there replaces all its built-in prices.
+//! US dollars per million tokens from that day on. A model named there replaces all its built-in prices. The file is read
+//! at start and again when it changes ([`LivePrices::reload`]).
 //!
 //! Costs are computed when an export is accepted, and again when the journal is replayed. For equal results each
 //! journal record names its table ([`PriceTable::id`]), and every table that was in use is stored under its id in
 //! `ai-prices/` of the data directory.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
-use tidewatch_domain::rules::prices::{BUILT_IN, Price};
+use tidewatch_domain::rules::prices::{BUILT_IN, BUILT_IN_DAY, LongContext, Price, Special};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The prices of all models. They are read once, at start, and never freed.
+/// The prices of all models. They are read at start and after changes of the file, and never freed.
 pub type Prices = &'static [Price<'static>];
 
 /// A price table and its id.
@@ -35,6 +38,7 @@ pub const NO_TABLE: u64 = 0;
 
 /// One price of a stored table.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct StoredPrice {
     model: String,
     /// The first day of the price, as the number 20260101.
@@ -43,6 +47,155 @@ struct StoredPrice {
     cached_input: f64,
     output: f64,
     reasoning: f64,
+    #[serde(default, skip_serializing_if = "is_plain")]
+    special: StoredSpecial,
+}
+
+/// Prices that most models do not have. Tables of earlier versions have none.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StoredSpecial {
+    cache_write: Option<f64>,
+    cache_write_hour: Option<f64>,
+    audio_input: Option<f64>,
+    audio_output: Option<f64>,
+    image_input: Option<f64>,
+    image_output: Option<f64>,
+    batch: Option<f64>,
+    /// Number of tokens, factor of input, factor of output.
+    long: Option<(u32, f64, f64)>,
+}
+
+fn is_plain(special: &StoredSpecial) -> bool {
+    *special == StoredSpecial::default()
+}
+
+impl StoredPrice {
+    fn of(price: &Price<'_>) -> StoredPrice {
+        let special = price.special;
+        StoredPrice {
+            model: price.model.to_owned(),
+            from_day: price.from_day,
+            input: price.input,
+            cached_input: price.cached_input,
+            output: price.output,
+            reasoning: price.reasoning,
+            special: StoredSpecial {
+                cache_write: special.cache_write,
+                cache_write_hour: special.cache_write_hour,
+                audio_input: special.audio_input,
+                audio_output: special.audio_output,
+                image_input: special.image_input,
+                image_output: special.image_output,
+                batch: special.batch,
+                long: special.long.map(|long| (long.above, long.input, long.output)),
+            },
+        }
+    }
+
+    fn price(self) -> Price<'static> {
+        let special = self.special;
+        Price {
+            model: String::leak(self.model),
+            from_day: self.from_day,
+            input: self.input,
+            cached_input: self.cached_input,
+            output: self.output,
+            reasoning: self.reasoning,
+            special: Special {
+                cache_write: special.cache_write,
+                cache_write_hour: special.cache_write_hour,
+                audio_input: special.audio_input,
+                audio_output: special.audio_output,
+                image_input: special.image_input,
+                image_output: special.image_output,
+                batch: special.batch,
+                long: special.long.map(|(above, input, output)| LongContext { above, input, output }),
+            },
+        }
+    }
+}
+
+/// The current price table and the file that it was read from.
+pub struct LivePrices {
+    data_dir: PathBuf,
+    current: RwLock<(PriceTable, u32)>,
+    /// The file when it was read last, `None` without a file.
+    read: Mutex<Option<Stamp>>,
+}
+
+impl LivePrices {
+    /// The table that was read at start. `table`: of [`open`].
+    pub fn new(data_dir: &Path, table: PriceTable) -> LivePrices {
+        let read = stamp(data_dir);
+        let current = RwLock::new((table, day_of(table.prices, read)));
+        LivePrices { data_dir: data_dir.to_owned(), current, read: Mutex::new(read) }
+    }
+
+    /// The table that costs are computed with.
+    pub fn table(&self) -> PriceTable {
+        self.current.read().0
+    }
+
+    /// The day of the table as the number 20260101: the day of its latest price, at least that of the built-in table.
+    pub fn day(&self) -> u32 {
+        self.current.read().1
+    }
+
+    /// Reads the file again if it has changed. A file that is no price table is refused with one log line, and the table
+    /// stays. Returns whether the table changed. Blocks.
+    pub fn reload(&self) -> bool {
+        let mut read = self.read.lock();
+        let now = stamp(&self.data_dir);
+        if *read == now {
+            return false;
+        }
+        *read = now;
+        let prices = match self::read(&self.data_dir) {
+            Ok(prices) => prices,
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "the prices of AI models stay as they are: {error:#}");
+                return false;
+            }
+        };
+        let table = stored(&self.data_dir, prices);
+        let day = day_of(prices, now);
+        let before = std::mem::replace(&mut *self.current.write(), (table, day));
+        if before.0.prices != prices {
+            tracing::info!(models = prices.len(), "the prices of AI models were replaced");
+        }
+        before.0.prices != prices
+    }
+}
+
+/// Number, change time in seconds and nanoseconds, and size of a file.
+type Stamp = (u64, i64, i64, u64);
+
+/// The stamp of the operator's file; `None` without one.
+fn stamp(data_dir: &Path) -> Option<Stamp> {
+    let facts = std::fs::metadata(data_dir.join(FILE)).ok()?;
+    Some((facts.ino(), facts.mtime(), facts.mtime_nsec(), facts.size()))
+}
+
+/// The day of a table: of its latest price, at least that of the built-in table. Prices of the future are no news.
+fn day_of(prices: Prices, read: Option<Stamp>) -> u32 {
+    if read.is_none() {
+        return BUILT_IN_DAY;
+    }
+    prices.iter().map(|price| price.from_day).max().unwrap_or(BUILT_IN_DAY).max(BUILT_IN_DAY)
+}
+
+/// Stores a table durably under its id, unless it is stored. Without success its id is [`NO_TABLE`].
+fn stored(data_dir: &Path, prices: Prices) -> PriceTable {
+    let (folder, id) = (data_dir.join(FOLDER), id_of(prices));
+    let is_stored = read_stored(&folder.join(format!("{id:016x}.json"))).is_some();
+    match if is_stored { Ok(()) } else { store(&folder, id, prices) } {
+        Ok(()) => PriceTable { prices, id },
+        Err(error) => {
+            tracing::warn!(%error, "cannot keep the price table in {}: after a crash and a change of prices, costs may be computed anew", folder.display());
+            PriceTable { prices, id: NO_TABLE }
+        }
+    }
 }
 
 /// Reads the current table and stores it durably. Also returns the earlier tables by id. When the current table cannot
@@ -57,19 +210,12 @@ pub fn open(data_dir: &Path) -> anyhow::Result<(PriceTable, HashMap<u64, Prices>
             None => tracing::warn!(path = %entry.path().display(), "not a price table that was kept; it is left alone"),
         }
     }
-    if before.contains_key(&id) {
-        return Ok((PriceTable { prices, id }, before));
-    }
-    match store(&folder, id, prices) {
-        Ok(()) => Ok((PriceTable { prices, id }, before)),
-        Err(error) => {
-            tracing::warn!(%error, "cannot keep the price table in {}: after a crash and a change of prices, costs may be computed anew", folder.display());
-            Ok((PriceTable { prices, id: NO_TABLE }, before))
-        }
-    }
+    let table = if before.contains_key(&id) { PriceTable { prices, id } } else { stored(data_dir, prices) };
+    Ok((table, before))
 }
 
 const FOLDER: &str = "ai-prices";
+const FILE: &str = "ai-prices.json";
 
 /// The hash of the prices; never [`NO_TABLE`].
 fn id_of(prices: &[Price<'_>]) -> u64 {
@@ -81,21 +227,33 @@ fn id_of(prices: &[Price<'_>]) -> u64 {
         for rate in [price.input, price.cached_input, price.output, price.reasoning] {
             hash.update(&rate.to_le_bytes());
         }
+        hash_special(&mut hash, &price.special);
     }
     hash.digest().max(NO_TABLE + 1)
 }
 
+/// Adds nothing for a price that has none: tables of earlier versions keep their ids.
+fn hash_special(hash: &mut Xxh3Default, special: &Special) {
+    let Special { cache_write, cache_write_hour, audio_input, audio_output, image_input, image_output, batch, long } =
+        special;
+    let rates = [cache_write, cache_write_hour, audio_input, audio_output, image_input, image_output, batch];
+    for (place, rate) in rates.into_iter().enumerate() {
+        if let Some(rate) = rate {
+            hash.update(&[place as u8]);
+            hash.update(&rate.to_le_bytes());
+        }
+    }
+    if let Some(long) = long {
+        hash.update(b"long");
+        hash.update(&long.above.to_le_bytes());
+        hash.update(&long.input.to_le_bytes());
+        hash.update(&long.output.to_le_bytes());
+    }
+}
+
 /// Writes the table atomically: into a temporary file that is renamed.
 fn store(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
-    let kept = |price: &Price<'_>| StoredPrice {
-        model: price.model.to_owned(),
-        from_day: price.from_day,
-        input: price.input,
-        cached_input: price.cached_input,
-        output: price.output,
-        reasoning: price.reasoning,
-    };
-    let text = serde_json::to_vec(&prices.iter().map(kept).collect::<Vec<_>>())?;
+    let text = serde_json::to_vec(&prices.iter().map(StoredPrice::of).collect::<Vec<_>>())?;
     RealDisk.create_dir_all(folder)?;
     let (unnamed, named) = (folder.join("new.tmp"), folder.join(format!("{id:016x}.json")));
     let file = RealDisk.create(&unnamed)?;
@@ -120,18 +278,11 @@ pub fn damaged(data_dir: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn read_stored(path: &Path) -> Option<(u64, Prices)> {
     let id = u64::from_str_radix(path.file_name()?.to_str()?.strip_suffix(".json")?, 16).ok()?;
     let kept: Vec<StoredPrice> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    let price = |kept: StoredPrice| Price {
-        model: String::leak(kept.model),
-        from_day: kept.from_day,
-        input: kept.input,
-        cached_input: kept.cached_input,
-        output: kept.output,
-        reasoning: kept.reasoning,
-    };
-    let prices: Vec<Price<'static>> = kept.into_iter().map(price).collect();
+    let prices: Vec<Price<'static>> = kept.into_iter().map(StoredPrice::price).collect();
     (id_of(&prices) == id).then(|| (id, &*Vec::leak(prices)))
 }
 
+/// A price of the operator's file. Names in documents are those in camel case.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Entry {
@@ -143,11 +294,27 @@ struct Entry {
     output: f64,
     /// `None`: the same as `output`.
     reasoning: Option<f64>,
+    cache_write: Option<f64>,
+    cache_write_hour: Option<f64>,
+    audio_input: Option<f64>,
+    audio_output: Option<f64>,
+    image_input: Option<f64>,
+    image_output: Option<f64>,
+    batch: Option<f64>,
+    long_context: Option<Long>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    above: u32,
+    input: f64,
+    output: f64,
 }
 
 /// The built-in table, overridden by the operator's file where there is one. An error when that file is no price table.
 pub fn read(data_dir: &Path) -> anyhow::Result<Prices> {
-    let path = data_dir.join("ai-prices.json");
+    let path = data_dir.join(FILE);
     match std::fs::read_to_string(&path) {
         Ok(text) => with_own(&text).with_context(|| format!("{} is not a price table", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BUILT_IN),
@@ -164,7 +331,22 @@ fn with_own(text: &str) -> anyhow::Result<Prices> {
 }
 
 fn price(entry: Entry) -> anyhow::Result<Price<'static>> {
-    let rates = [Some(entry.input), entry.cached_input, Some(entry.output), entry.reasoning];
+    let long = entry.long_context.map(|Long { above, input, output }| LongContext { above, input, output });
+    let rates = [
+        Some(entry.input),
+        entry.cached_input,
+        Some(entry.output),
+        entry.reasoning,
+        entry.cache_write,
+        entry.cache_write_hour,
+        entry.audio_input,
+        entry.audio_output,
+        entry.image_input,
+        entry.image_output,
+        entry.batch,
+        long.map(|long| long.input),
+        long.map(|long| long.output),
+    ];
     let fit = rates.into_iter().flatten().all(|rate| rate.is_finite() && rate >= 0.0);
     ensure!(fit, "a price of {} is negative", entry.model);
     let (year, month, day) = (entry.from.year(), entry.from.month(), entry.from.day());
@@ -175,6 +357,16 @@ fn price(entry: Entry) -> anyhow::Result<Price<'static>> {
         cached_input: entry.cached_input.unwrap_or(entry.input),
         output: entry.output,
         reasoning: entry.reasoning.unwrap_or(entry.output),
+        special: Special {
+            cache_write: entry.cache_write,
+            cache_write_hour: entry.cache_write_hour,
+            audio_input: entry.audio_input,
+            audio_output: entry.audio_output,
+            image_input: entry.image_input,
+            image_output: entry.image_output,
+            batch: entry.batch,
+            long,
+        },
     })
 }
 
@@ -216,6 +408,64 @@ mod tests {
             .expect("it can be written");
         let (table, _) = open(folder.path()).expect("it starts all the same");
         assert_eq!((table.prices, table.id), (BUILT_IN, NO_TABLE));
+    }
+
+    // DECISIONS 32: a bad file is refused, and the table stays.
+    #[test]
+    fn a_changed_file_replaces_the_table() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (table, _) = open(folder.path()).expect("a price table");
+        let live = LivePrices::new(folder.path(), table);
+        let write = |text: &str| std::fs::write(folder.path().join(FILE), text).expect("it can be written");
+        assert_eq!((live.table(), live.day(), live.reload()), (table, BUILT_IN_DAY, false));
+        write("[{]");
+        assert_eq!((live.reload(), live.table()), (false, table), "no price table");
+        let own = r#"[{"model": "m", "from": "2026-09-01", "input": 1, "output": 2, "cacheWrite": 1.5,
+            "cacheWriteHour": 2, "audioInput": 3, "audioOutput": 4, "imageInput": 5, "imageOutput": 6, "batch": 0.5,
+            "longContext": {"above": 1000, "input": 2, "output": 1.5}}]"#;
+        write(own);
+        assert!(live.reload() && !live.reload());
+        let changed = live.table();
+        let price = price_of(changed.prices, "m", 0).expect("a known model");
+        let long = LongContext { above: 1000, input: 2.0, output: 1.5 };
+        let special = Special {
+            cache_write: Some(1.5),
+            cache_write_hour: Some(2.0),
+            audio_input: Some(3.0),
+            audio_output: Some(4.0),
+            image_input: Some(5.0),
+            image_output: Some(6.0),
+            batch: Some(0.5),
+            long: Some(long),
+        };
+        assert_eq!((price.special, live.day()), (special, 20_260_901));
+        let (_, before) = open(folder.path()).expect("a price table");
+        assert_eq!((before[&changed.id], before[&table.id]), (changed.prices, table.prices), "a replay finds both");
+        std::fs::remove_file(folder.path().join(FILE)).expect("it was there");
+        assert!(live.reload());
+        assert_eq!((live.table(), live.day()), (table, BUILT_IN_DAY));
+    }
+
+    // Journal records name the tables of earlier versions.
+    #[test]
+    fn plain_tables_keep_their_ids() {
+        let plain = |model| Price {
+            model,
+            from_day: 20_260_101,
+            input: 1.0,
+            cached_input: 0.5,
+            output: 2.0,
+            reasoning: 2.0,
+            special: Special::default(),
+        };
+        let mut hash = Xxh3Default::new();
+        hash.update(&1_u64.to_le_bytes());
+        hash.update(b"m");
+        hash.update(&20_260_101_u32.to_le_bytes());
+        [1.0_f64, 0.5, 2.0, 2.0].iter().for_each(|rate| hash.update(&rate.to_le_bytes()));
+        assert_eq!(id_of(&[plain("m")]), hash.digest());
+        let special = Special { batch: Some(0.5), ..Special::default() };
+        assert_ne!(id_of(&[Price { special, ..plain("m") }]), id_of(&[plain("m")]));
     }
 
     #[test]

@@ -195,6 +195,7 @@ impl Lake {
         self.shared.stacks.lock().drop_known(&mut rows, is_duplicate);
         let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
         self.shared.calls.lock().pair(&mut rows, is_duplicate);
+        let corrections = self.shared.usage.lock().settle(&mut rows, received_ns, is_duplicate);
         let is_stored =
             |record: &usize| rows.fates[*record] == tidewatch_store::columns::Fate::Kept && !is_duplicate(*record);
         self.shared.highest_project.fetch_max(rows.project, Ordering::Relaxed);
@@ -209,6 +210,7 @@ impl Lake {
         if applied.stored > 0 || !rows.tables.is_empty() {
             active.append(rows, duplicates.as_deref());
         }
+        let left = active.correct(corrections);
         active.position = position;
         active.received_max = active.received_max.max(Some(received_until));
         active.since.get_or_insert_with(Instant::now);
@@ -222,6 +224,10 @@ impl Lake {
             self.shared.wake.notify_all();
         }
         self.shared.update_throttle(&state);
+        drop(state);
+        if !left.is_empty() {
+            self.shared.usage.lock().add_pending(left);
+        }
         applied
     }
 
@@ -298,6 +304,12 @@ impl Lake {
     /// Registers a callback that is called with [`Lake::covered`] now and whenever it grows, from any thread.
     pub fn set_on_covered(&self, callback: impl Fn(Position) + Send + Sync + 'static) {
         self.shared.set_on_covered(Box::new(callback));
+    }
+
+    /// Compares the AI Traces of all requests with what is stored, and corrects stored rows. A thread does it in the
+    /// background. Returns the number of corrected rows.
+    pub fn settle_usage(&self) -> Result<usize, StoreError> {
+        self.shared.settle_usage(&|| false)
     }
 
     /// Merges parts and key files until no merge is due on the UTC day of `now_ns`. Returns the number of merges.

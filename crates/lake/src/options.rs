@@ -57,6 +57,9 @@ pub struct LakeOptions {
     /// Maximum number of callers, and of callees, that are kept in memory until the other side of their call arrives; 0:
     /// services are not paired.
     pub calls_max: usize,
+    /// Maximum number of spans of traces with AI Traces that are kept in memory, to know which of them repeat the usage of
+    /// others before they are read from parts; 0: nothing is compared.
+    pub usage_spans_max: usize,
     /// Maximum memory of all running queries together, in bytes.
     pub query_bytes_max: usize,
     /// Called before each step of a catalog transaction.
@@ -116,6 +119,7 @@ impl LakeOptions {
             }),
             names_max: 10_000,
             calls_max: 131_072,
+            usage_spans_max: 65_536,
             query_bytes_max: 1 << 30,
             #[cfg(test)]
             catalog_probe: None,

@@ -7,6 +7,7 @@ use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key};
 use tidewatch_store::tables::Table;
 
 use super::ai_flags;
+use super::ai_metrics::counted_with;
 use super::ai_totals;
 use super::answer::{Answer, Row};
 use super::entities::ListBody;
@@ -49,8 +50,8 @@ pub async fn conversations(
         ConversationOrder::LastSeen => aggregate(Function::Max("time")),
         ConversationOrder::FirstSeen => aggregate(Function::Min("time")),
         ConversationOrder::Count => aggregate(Function::Weight),
-        ConversationOrder::TotalTokens => aggregate(Function::Sum("total_tokens")).only(present("total_tokens")),
-        ConversationOrder::TotalCost => aggregate(Function::Sum("total_cost")).only(present("total_cost")),
+        ConversationOrder::TotalTokens => aggregate(Function::Sum("total_tokens")).only(counted_with("total_tokens")),
+        ConversationOrder::TotalCost => aggregate(Function::Sum("total_cost")).only(counted_with("total_cost")),
         ConversationOrder::ErrorCount => aggregate(Function::Weight).only(filters::is("is_error")),
         ConversationOrder::FlaggedCount => Aggregate { name: ORDER, ..ai_flags::flagged() },
     };
@@ -108,11 +109,11 @@ pub async fn users(
 ) -> Result<Page<AiUser>, QueryError> {
     let list = List::read(executor, project, request, "user_id", &["user_id"], present("user_id"))?;
     let by = match list.order {
-        AiUserOrder::TotalCost => aggregate(Function::Sum("total_cost")).only(present("total_cost")),
+        AiUserOrder::TotalCost => aggregate(Function::Sum("total_cost")).only(counted_with("total_cost")),
         AiUserOrder::LastSeen => aggregate(Function::Max("time")),
         AiUserOrder::Count => aggregate(Function::Weight),
         AiUserOrder::ConversationCount => aggregate(Function::Distinct("conversation_id")),
-        AiUserOrder::TotalTokens => aggregate(Function::Sum("total_tokens")).only(present("total_tokens")),
+        AiUserOrder::TotalTokens => aggregate(Function::Sum("total_tokens")).only(counted_with("total_tokens")),
         AiUserOrder::ErrorCount => aggregate(Function::Weight).only(filters::is("is_error")),
         AiUserOrder::FlaggedCount => Aggregate { name: ORDER, ..ai_flags::flagged() },
     };

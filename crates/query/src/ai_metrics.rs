@@ -13,7 +13,8 @@ use crate::error::QueryError;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
 
-/// Metrics that only AI Traces have. Counts and sums are weighted; sums are `None` when no row has a value.
+/// Metrics that only AI Traces have, of counted rows. Counts and sums are weighted; sums are `None` when no row has a
+/// value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AiMetrics {
     /// Sum of all tokens.
@@ -60,13 +61,19 @@ pub fn model_calls() -> Filter {
     filters::not(tool_runs())
 }
 
-fn present(column: &'static str) -> Filter {
-    filters::not(Filter::IsNull { column })
+/// Rows whose usage repeats that of no other row. All sums are over these. DECISIONS 32.
+pub fn counted() -> Filter {
+    Filter::IsNull { column: "repeats_usage" }
+}
+
+/// Counted rows with a value in a column.
+pub fn counted_with(column: &'static str) -> Filter {
+    filters::not(Filter::IsNull { column }).and(counted())
 }
 
 /// Sums of tokens that are included in those of input and output. Roll-ups do not have them.
 pub fn parts_of_tokens() -> [Aggregate; 2] {
-    [CACHED_TOKENS, REASONING_TOKENS].map(|column| Function::Sum(column).named(column).only(present(column)))
+    [CACHED_TOKENS, REASONING_TOKENS].map(|column| Function::Sum(column).named(column).only(counted_with(column)))
 }
 
 /// Reads the outputs of [`parts_of_tokens`]: cached input tokens, output tokens of reasoning.
@@ -92,7 +99,8 @@ pub async fn token_kinds(
 ) -> Result<Lines, QueryError> {
     let interval_minutes = effective_minutes(interval_minutes, range, limits::METRICS_POINTS_MAX);
     let buckets = Buckets::over(range, interval_minutes * MINUTE_NS);
-    let sums = [INPUT_TOKENS, OUTPUT_TOKENS].map(|column| Function::Sum(column).named(column).only(present(column)));
+    let sums =
+        [INPUT_TOKENS, OUTPUT_TOKENS].map(|column| Function::Sum(column).named(column).only(counted_with(column)));
     let aggregates = sums.into_iter().chain(parts_of_tokens()).collect();
     let keys = vec![plans::bucket(&buckets)];
     let answer = executor.run(plans::groups(Table::AiTraces, &[project], range, filter, keys, aggregates)).await?;
@@ -114,15 +122,17 @@ pub async fn token_kinds(
 /// The aggregates that [`AiMetrics::read`] reads.
 pub fn aggregates() -> Vec<Aggregate> {
     vec![
-        Function::Sum("total_tokens").named(TOTAL_TOKENS).only(present("total_tokens")),
-        Function::Sum("input_tokens").named(INPUT_TOKENS).only(present("input_tokens")),
-        Function::Sum("output_tokens").named(OUTPUT_TOKENS).only(present("output_tokens")),
-        Function::Weight.named(COUNTED_INPUTS).only(present("input_tokens")),
-        Function::Weight.named(COUNTED_OUTPUTS).only(present("output_tokens")),
-        Function::Sum("total_cost").named(TOTAL_COST).only(present("total_cost")),
-        Function::Count.named(ESTIMATED).only(filters::is("cost_estimated").and(present("total_cost"))),
-        Function::Weight.named(UNPRICED).only(model_calls().and(Filter::IsNull { column: "total_cost" })),
-        Function::Weight.named(TOOLS).only(tool_runs()),
+        Function::Sum("total_tokens").named(TOTAL_TOKENS).only(counted_with("total_tokens")),
+        Function::Sum("input_tokens").named(INPUT_TOKENS).only(counted_with("input_tokens")),
+        Function::Sum("output_tokens").named(OUTPUT_TOKENS).only(counted_with("output_tokens")),
+        Function::Weight.named(COUNTED_INPUTS).only(counted_with("input_tokens")),
+        Function::Weight.named(COUNTED_OUTPUTS).only(counted_with("output_tokens")),
+        Function::Sum("total_cost").named(TOTAL_COST).only(counted_with("total_cost")),
+        Function::Count.named(ESTIMATED).only(filters::is("cost_estimated").and(counted_with("total_cost"))),
+        Function::Weight
+            .named(UNPRICED)
+            .only(model_calls().and(Filter::IsNull { column: "total_cost" }).and(counted())),
+        Function::Weight.named(TOOLS).only(tool_runs().and(counted())),
     ]
 }
 

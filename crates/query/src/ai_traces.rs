@@ -142,11 +142,13 @@ impl EntityKind for AiTrace {
             output_tokens: row.opt_int("output_tokens"),
             total_tokens: row.opt_int("total_tokens"),
             cached_tokens: row.opt_int("cached_tokens"),
+            cache_write_tokens: row.opt_int("cache_write_tokens"),
             reasoning_tokens: row.opt_int("reasoning_tokens"),
             input_cost: row.opt_number("input_cost"),
             output_cost: row.opt_number("output_cost"),
             total_cost: row.opt_number("total_cost"),
             cost_estimated: row.flag("cost_estimated"),
+            is_counted: row.opt_int("repeats_usage").is_none(),
             trace_name: row.text("name").to_owned(),
             user_id: row.text("user_id").to_owned(),
             finish_reason: row.text("finish_reason").to_owned(),
@@ -321,9 +323,13 @@ impl EntityKind for AiTrace {
 
     fn chart_values(metric: AiChartMetric) -> ChartValues {
         let (weight, value) = match metric {
-            AiChartMetric::Cost => (Function::Sum("total_cost"), Function::Sum("total_cost")),
+            AiChartMetric::Cost => {
+                let cost = Function::Sum("total_cost").named(VALUE).only(ai_metrics::counted_with("total_cost"));
+                return ChartValues { weight: cost.clone(), value: cost, is_duration: false };
+            }
             AiChartMetric::Tokens | AiChartMetric::TokenKinds => {
-                (Function::Sum("total_tokens"), Function::Sum("total_tokens"))
+                let tokens = Function::Sum("total_tokens").named(VALUE).only(ai_metrics::counted_with("total_tokens"));
+                return ChartValues { weight: tokens.clone(), value: tokens, is_duration: false };
             }
             AiChartMetric::Count => (Function::Weight, Function::Weight),
             AiChartMetric::P95 => {

@@ -352,6 +352,15 @@ async fn content(
             *known = content;
         }
     }
+    let lacking: Vec<SpanKey> = found.iter().filter(|(_, of)| of.lacks_messages()).map(|(key, _)| *key).collect();
+    // Records of a call may have times before and after its span.
+    let around = Range { from: range.from.saturating_sub(DAY_NS), to: range.to.saturating_add(DAY_NS) };
+    let logged = conversation::Logged::read(executor, project.number, lacking.iter().copied(), around).await?;
+    for key in lacking {
+        if let Some(conversation) = found.get_mut(&key) {
+            logged.add_to(key, conversation);
+        }
+    }
     Ok(found)
 }
 
@@ -399,7 +408,11 @@ mod tests {
         let message = ai_trace::Message {
             role: "user".to_owned(),
             content: "añb".to_owned(),
-            tool_calls: vec![ai_trace::ToolCall { name: "f".to_owned(), arguments: "{}".to_owned() }],
+            tool_calls: vec![ai_trace::ToolCall {
+                name: "f".to_owned(),
+                arguments: "{}".to_owned(),
+                ..ai_trace::ToolCall::default()
+            }],
         };
         for (most, content, arguments, cut_bytes) in
             [(100, "añb", "{}", 0), (5, "añb", "{", 1), (4, "añb", "", 2), (2, "a", "{", 4), (0, "", "", 6)]

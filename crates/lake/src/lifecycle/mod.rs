@@ -4,6 +4,7 @@
 //!   start.
 //! - [`replacement`]: changes of the listed files. [`maintenance`]: merges and expiry. [`rewrite`]: changes columns of
 //!   stored rows.
+//! - [`usage`]: corrects AI Traces that repeat the usage of others.
 //! - [`trusted_time`]: the clock of retention. [`check`]: verification. [`set_aside`]: takes a damaged part out of service.
 
 pub mod check;
@@ -14,5 +15,6 @@ pub(crate) mod rewrite;
 pub(crate) mod set_aside;
 pub(crate) mod state;
 pub(crate) mod trusted_time;
+pub(crate) mod usage;
 pub(crate) mod warm;
 pub(crate) mod workers;

@@ -23,6 +23,7 @@ use crate::dedup::DedupSet;
 use crate::dedup::file::DedupFile;
 use crate::ingest::calls::Calls;
 use crate::ingest::names::Names;
+use crate::ingest::usage::Usage;
 use crate::lifecycle::state::{Shared, State};
 use crate::lifecycle::trusted_time::TIME_NOTE;
 use crate::lost::Lost;
@@ -109,6 +110,8 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         dedup: Mutex::new(dedup),
         names: Mutex::new(Names::new(options.names_max)),
         calls: Mutex::new(Calls::new(options.calls_max)),
+        usage: Mutex::new(Usage::new(options.usage_spans_max)),
+        settling: Mutex::new(()),
         stacks: Mutex::default(),
         query_memory: Arc::new(QueryMemory::new(options.query_bytes_max)),
         state: Mutex::new(state),

@@ -1,6 +1,6 @@
 //! The state that the threads share, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `stacks`, `names`, `calls`, `state`;
+//! Locks are taken in this order: `settling`, `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `stacks`, `names`, `calls`, `usage`, `state`;
 //! `catalog` is never held with `dedup` or `state`.
 
 use std::collections::VecDeque;
@@ -20,6 +20,7 @@ use crate::dedup::{DedupSet, KeySet};
 use crate::ingest::calls::Calls;
 use crate::ingest::names::Names;
 use crate::ingest::stacks::KnownStacks;
+use crate::ingest::usage::Usage;
 use crate::lifecycle::trusted_time::TrustedTime;
 use crate::lost::Lost;
 use crate::memtable::buffer_pool::BufferPool;
@@ -63,6 +64,9 @@ pub struct Shared {
     pub dedup: Mutex<DedupSet>,
     pub names: Mutex<Names>,
     pub calls: Mutex<Calls>,
+    pub usage: Mutex<Usage>,
+    /// Held while AI Traces are compared with the store.
+    pub settling: Mutex<()>,
     pub stacks: Mutex<KnownStacks>,
     /// The memory budget of all queries.
     pub query_memory: Arc<QueryMemory>,

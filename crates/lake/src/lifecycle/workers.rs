@@ -1,5 +1,5 @@
-//! The lake's threads: one flushes, one merges and expires rows, one reads ahead after the start. They end with the
-//! lake.
+//! The lake's threads: one flushes, one merges and expires rows, one corrects AI Traces, one reads ahead after the start.
+//! They end with the lake.
 //!
 //! Each thread works in steps ([`run_steps`]). A step that panics is repeated later: its work is either unfinished and
 //! invisible, or guarded by `publishing`. Several consecutive panics end the process, because their cause is unknown; a
@@ -24,6 +24,9 @@ const RETRY_MAX: Duration = Duration::from_secs(10);
 /// Interval of merging, and of retention.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(5);
 const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+/// Interval of corrections of AI Traces, and the pause after one as a multiple of its duration.
+const USAGE_INTERVAL: Duration = Duration::from_secs(1);
+const USAGE_PAUSE_FACTOR: u32 = 20;
 /// Number of consecutive panics after which a thread ends the process.
 const PANICS_MAX: u32 = 5;
 /// The `nice` increment of the merging thread, which is never urgent.
@@ -56,11 +59,12 @@ impl Workers {
                 heartbeat.register_current_thread();
                 run(&shared, &heartbeat);
             };
-            thread::Builder::new().name(name.to_owned()).spawn(run).expect("the process may have three more threads")
+            thread::Builder::new().name(name.to_owned()).spawn(run).expect("the process may have four more threads")
         };
         let threads = vec![
             spawn("lake-flush", flush_loop),
             spawn("lake-upkeep", maintenance_loop),
+            spawn("lake-usage", usage_loop),
             spawn("lake-warm-up", |shared, heartbeat| {
                 background(MAINTENANCE_NICE);
                 warm_up(shared);
@@ -204,6 +208,31 @@ fn maintenance_loop(shared: &Shared, heartbeat: &Heartbeat) {
             shared.remove_due(&mut stop);
         }
         while shared.merge_next(now_ns.unwrap_or(i64::MIN), &mut stop) && !stop() {}
+        Step::Done
+    });
+}
+
+/// Corrects AI Traces that repeat the usage of others. DECISIONS 32.
+fn usage_loop(shared: &Shared, heartbeat: &Heartbeat) {
+    background(MAINTENANCE_NICE);
+    set_throttle(&shared.layout.throttle);
+    let mut wait = USAGE_INTERVAL;
+    run_steps(shared, heartbeat, || {
+        heartbeat.idle();
+        if is_stopping_after(shared, wait) {
+            return Step::Stop;
+        }
+        heartbeat.beat();
+        let start = Instant::now();
+        let stop = || {
+            heartbeat.beat();
+            shared.state.lock().stopping
+        };
+        if let Err(error) = shared.settle_usage(&stop) {
+            tracing::warn!(%error, "cannot compare the usage of AI Traces: {error}");
+        }
+        // Rewriting parts takes a small share of the time.
+        wait = USAGE_INTERVAL.max(start.elapsed() * USAGE_PAUSE_FACTOR);
         Step::Done
     });
 }

@@ -16,6 +16,7 @@ use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::sort;
+use crate::ingest::usage::{self, Correction};
 use crate::memtable::buffer_pool::BufferPool;
 use crate::memtable::counts::Counts;
 use tidewatch_store::columns::{Pick, Rows, TableBuffer, TableRows};
@@ -142,6 +143,14 @@ impl Memtable {
         batches
     }
 
+    /// Corrects rows of AI Traces. Returns the corrections whose rows it does not have.
+    pub fn correct(&mut self, mut corrections: Vec<Correction>) -> Vec<Correction> {
+        if !corrections.is_empty() {
+            self.tables[Table::AiTraces as usize].correct(&mut corrections);
+        }
+        corrections
+    }
+
     pub fn rows_of(&self, table: Table) -> usize {
         match table {
             Table::IngestCounts => self.counts.len(),
@@ -240,6 +249,34 @@ impl TableMemory {
             self.push(grown);
         }
         std::mem::take(&mut self.chunks)
+    }
+
+    /// Corrects the rows that it has, and removes their corrections.
+    fn correct(&mut self, corrections: &mut Vec<Correction>) {
+        let growing = &mut self.growing;
+        let mut found = Vec::new();
+        if let (Some(ids), Some(times)) = (growing.id16s("row_id"), growing.i64("time")) {
+            corrections.retain(|correction| {
+                let is_row = |row: &usize| ids[*row] == correction.row.id && times[*row] == correction.row.time;
+                let row = (0..ids.len()).rev().find(is_row);
+                found.extend(row.map(|row| (row, correction.repeats)));
+                row.is_none()
+            });
+        }
+        if !found.is_empty() {
+            self.snapshot = None;
+            found.into_iter().for_each(|(row, repeats)| {
+                growing.set_optional_bool("repeats_usage", row, repeats.then_some(true));
+            });
+        }
+        for chunk in self.chunks.iter_mut().rev() {
+            if corrections.is_empty() {
+                return;
+            }
+            if let Some(changed) = usage::corrected(chunk, corrections) {
+                *chunk = changed;
+            }
+        }
     }
 
     fn push(&mut self, rows: TableBuffer) {

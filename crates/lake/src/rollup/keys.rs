@@ -111,10 +111,14 @@ pub fn decode(bytes: &[u8], table: Table, spec: &Spec) -> Option<Result<Keys, St
         let (_, column) = table.column(dim.column())?;
         let (mut values, codes) = dimension()?;
         if matches!(dim, Dim::Presence(_)) {
-            let zero = if column.kind == Kind::F64 { Datum::F64(0.0) } else { Datum::I64(0) };
+            let some = match column.kind {
+                Kind::F64 => Datum::F64(0.0),
+                Kind::Bool => Datum::U64(1),
+                _ => Datum::I64(0),
+            };
             // Presence is a bool: 1 when the column has a value.
             let is_there = |code: &usize| matches!(values.get(code.wrapping_sub(1)), Some(Datum::U64(1)));
-            let cells = codes.iter().map(|code| is_there(code).then_some(&zero));
+            let cells = codes.iter().map(|code| is_there(code).then_some(&some));
             match column_of(column.kind, cells) {
                 Ok(array) => add(column.name, array),
                 Err(error) => return Some(Err(error)),

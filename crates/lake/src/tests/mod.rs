@@ -19,4 +19,5 @@ mod retries;
 mod stacks;
 pub(crate) mod support;
 mod suspect;
+mod usage;
 mod visible;

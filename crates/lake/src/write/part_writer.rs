@@ -278,8 +278,12 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
         // Plain and compressed: zstd stores repeated trace ids once, and every Parquet reader supports it.
         Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
-        // Hashes of some thousand stacks, and values that are mostly multiples of a period.
-        Kind::U64 | Kind::I64 if table == Table::ProfileSamples && matches!(column.name, "stack" | "value") => builder,
+        // Hashes of some thousand stacks, values that are mostly multiples of a period, and few durations.
+        Kind::U64 | Kind::I64
+            if table == Table::ProfileSamples && matches!(column.name, "stack" | "value" | "duration") =>
+        {
+            builder
+        }
         Kind::I64 => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),

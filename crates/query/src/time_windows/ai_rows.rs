@@ -12,7 +12,7 @@ use crate::executor::Executor;
 use crate::plans::{self, Window};
 use crate::time::Range;
 use crate::views::ai::AiFlag;
-use crate::{ai_flags, filters, ids};
+use crate::{ai_flags, ai_metrics, filters, ids};
 
 /// A row of AI Traces.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub struct AiRow {
     pub name: String,
     /// Nanoseconds since the epoch.
     pub time: i64,
-    /// US dollars; 0 when unpriced.
+    /// US dollars; 0 when unpriced, and when it repeats the cost of other rows.
     pub cost: f64,
     /// Conversation, session or trace id.
     pub conversation: String,
@@ -35,13 +35,16 @@ pub struct AiRow {
     pub is_flagged: bool,
 }
 
-const COLUMNS: [&str; 7] = ["row_id", "name", "time", "total_cost", "conversation_id", "flags", "flagged_terms"];
+const COLUMNS: [&str; 8] =
+    ["row_id", "name", "time", "total_cost", "conversation_id", "flags", "flagged_terms", "repeats_usage"];
 /// Output column of the plan.
 const COST: &str = "windows_cost";
 
 /// Rows that cost at least `least_cost`, or have flagged content.
 fn costly_or_flagged(least_cost: Option<f64>, flagged: bool) -> Filter {
-    let dear = least_cost.map(|cost| Filter::Compare { column: "total_cost", op: Op::Ge, value: Value::F64(cost) });
+    let dear = least_cost.map(|cost| {
+        Filter::Compare { column: "total_cost", op: Op::Ge, value: Value::F64(cost) }.and(ai_metrics::counted())
+    });
     let flagged = flagged.then(|| ai_flags::any_of(&[AiFlag::FlaggedContent]));
     Filter::Any(dear.into_iter().chain(flagged).collect())
 }
@@ -85,7 +88,10 @@ async fn read(
         id: ids::format_row(row.id16("row_id")),
         name: row.text("name").to_owned(),
         time: row.int("time"),
-        cost: row.opt_number("total_cost").unwrap_or(0.0),
+        cost: match row.opt_int("repeats_usage") {
+            Some(_) => 0.0,
+            None => row.opt_number("total_cost").unwrap_or(0.0),
+        },
         conversation: row.text("conversation_id").to_owned(),
         terms: ai_flags::terms_of_row(row),
         is_flagged: ai_flags::of_row(row).contains(&AiFlag::FlaggedContent),
@@ -104,7 +110,7 @@ pub async fn conversation_costs(
     let range = Range { from: to.saturating_sub(DAY_NS), to };
     let filter = only.map_or(Filter::True, |only| filters::strings("conversation_id", only));
     let keys = vec![Key::column("conversation_id")];
-    let aggregates = vec![Function::Sum("total_cost").named(COST)];
+    let aggregates = vec![Function::Sum("total_cost").named(COST).only(ai_metrics::counted_with("total_cost"))];
     let plan = plans::groups(Table::AiTraces, &[project], range, filter, keys, aggregates);
     let answer = executor.run(plan).await?;
     let cost = |row: Row<'_>| Some((row.text("conversation_id").to_owned(), row.opt_number(COST)?));

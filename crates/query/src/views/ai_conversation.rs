@@ -239,3 +239,22 @@ pub struct ConversationPage {
     /// Whether AI Traces or spans beyond the limits were left out.
     pub is_partial: bool,
 }
+
+/// The price table of AI models.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AiPrices {
+    /// Day of the table: prices that changed later are not in it.
+    #[schema(format = Date)]
+    pub day: String,
+    /// Number of prices. A model has several if its price changed.
+    pub prices: u64,
+}
+
+impl AiPrices {
+    /// `day`: as the number 20260101.
+    pub fn new(day: u32, prices: usize) -> AiPrices {
+        let day = format!("{:04}-{:02}-{:02}", day / 10_000, day / 100 % 100, day % 100);
+        AiPrices { day, prices: prices as u64 }
+    }
+}

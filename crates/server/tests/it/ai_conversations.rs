@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Project};
-use crate::requests::{CLIENT, Made, column, made};
+use crate::requests::{CLIENT, Made, NOON_NS, column, made, resource};
 
 const INTERNAL: u8 = 1;
 
@@ -200,4 +200,62 @@ async fn flags_are_stored_and_filter_the_lists() {
     let chart = harness.query_json(&project, "/api/ai-traces/chart", body).await;
     assert_eq!(chart["series"].as_array().map(Vec::len), Some(1));
     harness.query(&project, "/api/ai-traces", json!({ "flags": ["odd"] })).await.expect(400);
+}
+
+/// A log record of a span with a message of its call.
+fn logged(trace: u64, span: u64, event: &str, body: Value) -> Value {
+    let text = |text: &Value| json!({ "stringValue": text });
+    let fields = body.as_object().expect("an object").iter();
+    let fields: Vec<Value> = fields
+        .map(|(key, value)| match value {
+            Value::Object(inner) => {
+                let inner: Vec<Value> =
+                    inner.iter().map(|(key, value)| json!({ "key": key, "value": text(value) })).collect();
+                json!({ "key": key, "value": { "kvlistValue": { "values": inner } } })
+            }
+            value => json!({ "key": key, "value": text(value) }),
+        })
+        .collect();
+    let record = json!({
+        "timeUnixNano": NOON_NS.to_string(), "eventName": event, "body": { "kvlistValue": { "values": fields } },
+        "traceId": format!("{trace:032x}"), "spanId": format!("{span:016x}"),
+    });
+    json!({ "resourceLogs": [{ "resource": resource("shop"), "scopeLogs": [{ "logRecords": [record] }] }] })
+}
+
+// DECISIONS 32: whether the records arrive before their span or after it.
+#[tokio::test]
+async fn messages_in_log_records_are_the_conversation_of_their_span() {
+    let (harness, project) = Harness::with_project().await;
+    for (span, is_before) in [(1, true), (2, false)] {
+        let send_logs = async || {
+            for (event, body) in [
+                ("gen_ai.user.message", json!({ "content": "Two and two?" })),
+                ("gen_ai.choice", json!({ "index": "0", "message": { "role": "assistant", "content": "Four." } })),
+            ] {
+                harness.post_json("logs", &project.token, &logged(span, span, event, body)).await.expect(200);
+            }
+        };
+        let talk = format!("talk-{span}");
+        if is_before {
+            send_logs().await;
+        }
+        harness.send(&project, &[call(span, span, &talk)]).await;
+        if !is_before {
+            send_logs().await;
+        }
+        let rows = harness.query_json(&project, "/api/ai-traces", json!({ "conversationId": talk })).await;
+        let id = rows["data"][0]["id"].as_str().expect("a row");
+        let detail = harness.query_json(&project, &format!("/api/ai-traces/{id}"), json!({})).await;
+        let messages = detail["conversation"]["messages"].as_array().expect("messages");
+        let contents: Vec<_> = messages.iter().map(|message| (&message["role"], &message["content"])).collect();
+        let [user, assistant] = [json!("user"), json!("assistant")];
+        let [question, answer] = [json!("Two and two?"), json!("Four.")];
+        assert_eq!(contents, [(&user, &question), (&assistant, &answer)], "{talk}");
+        let turns = json!({ "conversationId": talk });
+        let turns = harness.query_json(&project, "/api/ai-conversations/conversation", turns).await;
+        assert_eq!(turns["data"][0]["messages"][1]["content"], answer, "{talk}");
+        let stored = harness.got(&project, &format!("/api/ai-traces/{id}/conversation")).await;
+        assert!(stored["output"].as_str().is_some_and(|output| output.contains("Four.")), "{talk}: {stored}");
+    }
 }

@@ -92,6 +92,7 @@ const AI: Spec = Spec {
         Dim::Presence("output_tokens"),
         Dim::Presence("total_tokens"),
         Dim::Presence("total_cost"),
+        Dim::Presence("repeats_usage"),
     ],
     sums: &["duration", "input_tokens", "output_tokens", "total_tokens", "total_cost"],
     sketched: Some("duration"),

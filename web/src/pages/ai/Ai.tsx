@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import type { GroupOrder } from "../../api/entities";
+import { useGet } from "../../api/hooks";
 import { flagsOf, type Grouping, groupingOf, queryOf } from "../../model/ai";
 import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
@@ -33,16 +34,20 @@ const SUBS = {
   all: "Calls to language models and runs of their tools, the most expensive first.",
 };
 
+/** Prices change with a release or a file of the operator. */
+const PRICES_FRESH_MS = 60_000;
+
 function Ranking({ search }: { search: AiSearch }) {
   const calls = search.calls ?? "model";
   const grouping = groupingOf(search.by);
   const flags = flagsOf(search.flag);
   const groupBy = grouping.value;
+  const prices = useGet("/api/ai-prices", { freshMs: PRICES_FRESH_MS }).data;
   return (
     <EntityList
       kind="aiTrace"
       title="AI traces"
-      sub={SUBS[calls]}
+      sub={`${SUBS[calls]}${prices ? ` Estimated costs use the prices of ${prices.day}.` : ""}`}
       what="AI traces"
       noun={grouping.noun}
       about="Spans with gen_ai attributes become rows here, with model, tokens and cost."

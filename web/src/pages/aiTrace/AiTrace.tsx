@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import { usePost } from "../../api/hooks";
+import { isCut } from "../../api/whole";
 import { count, durationNs, NONE, usd } from "../../model/format";
 import { exactTime, isoFromMs, parseMs } from "../../model/time";
 import type { AiDetail, AiRow } from "../../model/types";
@@ -91,6 +92,15 @@ function Detail({ detail }: { detail: AiDetail }) {
           )}
         </Section>
         <Section title="Attributes">
+          {isCut(row) && (
+            <p className="text-ink2">
+              Long values are cut:{" "}
+              <TraceLink traceId={row.traceId} spanId={row.spanId} at={row.recordedAt}>
+                the span has them whole
+              </TraceLink>
+              .
+            </p>
+          )}
           <AttributeTable attributes={row.attributes} label="Attributes of the call" />
         </Section>
       </div>
@@ -110,10 +120,13 @@ function Numbers({ row }: { row: AiRow }) {
               {
                 label: `Cost${estimate}`,
                 value: usd(row.totalCost),
-                help: `Input ${usd(row.inputCost)}, output ${usd(row.outputCost)}`,
+                help: `Input ${usd(row.inputCost)}, output ${usd(row.outputCost)}${row.isCounted ? "" : ". Repeats the cost of calls below it and is in no sum"}`,
               },
               { label: "Input tokens", value: count(row.inputTokens) },
               { label: "of them cached", value: count(row.cachedTokens) },
+              ...(row.cacheWriteTokens === null
+                ? []
+                : [{ label: "of them written to the cache", value: count(row.cacheWriteTokens) }]),
               { label: "Output tokens", value: count(row.outputTokens) },
               { label: "of them reasoning", value: count(row.reasoningTokens) },
             ]),

@@ -30,6 +30,9 @@ function When({ row }: { row: AiRow }) {
       <span className="over-row flex gap-1">
         {!row.isRoot && <NonRootChip />}
         {row.isError && <Chip tone="error">failed</Chip>}
+        {!row.isCounted && !isTool(row) && (
+          <Chip tip="Tokens and cost repeat those of calls below it and are in no sum.">not counted again</Chip>
+        )}
         {isTool(row) ? (
           <Chip>tool run</Chip>
         ) : (

@@ -20,7 +20,7 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// Number of input messages, those of the system included.
     pub input_count: usize,
-    /// Distinct names of the tools that the model called or that this span executed.
+    /// Distinct names of the tools that the model called in this response or that this span executed.
     pub tool_names: Vec<String>,
 }
 
@@ -90,10 +90,14 @@ pub fn conversation<'b, 'a: 'b>(
     conversation.input = conversation.input.or_else(|| text(&[INPUT.complete]));
     conversation.output = conversation.output.or_else(|| text(&[OUTPUT.complete]));
     if let Some(calls) = text(&["ai.response.toolCalls"]) {
-        outputs.extend(messages_of(&calls, "assistant"));
+        let has =
+            |call: &ToolCall| outputs.iter().flat_map(|message| &message.tool_calls).any(|known| known.is_same(call));
+        let calls = messages_of(&calls, "assistant").into_iter();
+        let new: Vec<Message> = calls.filter(|message| !message.tool_calls.iter().all(has)).collect();
+        outputs.extend(new);
     }
+    conversation.tool_names = tool_names(&outputs, attributes);
     conversation.messages.extend(outputs);
-    conversation.tool_names = tool_names(&conversation.messages, attributes);
     conversation
 }
 
@@ -142,6 +146,7 @@ fn set_field(message: &mut Message, field: &str, text: String) {
             match field.strip_prefix("tool_call.function.").unwrap_or(field) {
                 "name" => call.name = text,
                 "arguments" => call.arguments = text,
+                "id" | "tool_call.id" => call.id = text,
                 _ => {}
             }
         }
@@ -182,7 +187,8 @@ pub fn has_messages<'b, 'a: 'b>(events: impl IntoIterator<Item = (&'b str, Attri
     !inputs.is_empty() || !outputs.is_empty()
 }
 
-fn tool_names(messages: &[Message], attributes: Attributes<'_, '_>) -> Vec<String> {
+/// The tools of a response and of the span's own run.
+pub(super) fn tool_names(messages: &[Message], attributes: Attributes<'_, '_>) -> Vec<String> {
     let executed = attributes.text("gen_ai.tool.name").map(str::to_owned);
     let called = messages.iter().flat_map(|message| &message.tool_calls).map(|call| call.name.clone());
     let mut names: Vec<String> = Vec::new();

@@ -18,33 +18,81 @@ pub struct Message {
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// A tool call in a message.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A tool call in a message. Equal calls have the same name and arguments: not every format has ids.
+#[derive(Debug, Clone, Default)]
 pub struct ToolCall {
+    /// Id of the call; empty when absent.
+    pub id: String,
     /// Name of the tool.
     pub name: String,
     /// JSON, or as sent; empty when absent.
     pub arguments: String,
 }
 
+impl ToolCall {
+    /// Whether both are one call: of the same id; without ids, equal ones.
+    pub(super) fn is_same(&self, other: &ToolCall) -> bool {
+        match self.id.is_empty() || other.id.is_empty() {
+            true => self == other,
+            false => self.id == other.id,
+        }
+    }
+}
+
+impl PartialEq for ToolCall {
+    fn eq(&self, other: &ToolCall) -> bool {
+        (&self.name, &self.arguments) == (&other.name, &other.arguments)
+    }
+}
+
+impl Eq for ToolCall {}
+
 /// Attributes with the model's response, which may contain tool calls.
-const OUTPUTS: [&str; 5] =
-    ["gen_ai.output.messages", "gen_ai.completion", "ai.response.toolCalls", "trace.output", "span.output"];
+const OUTPUTS: [&str; 6] = [
+    "gen_ai.output.messages",
+    "gen_ai.completion",
+    "ai.response.toolCalls",
+    "trace.output",
+    "span.output",
+    "langfuse.observation.output",
+];
+
+/// Prefixes of attributes with one field of a response each.
+const INDEXED_OUTPUTS: [&str; 2] = ["gen_ai.completion.", "llm.output_messages."];
 
 /// Number of tool calls in the response; without any, 1 for a span that executes a tool. WIRE 8.3.
+///
+/// Several attributes may repeat one response: a call counts once by its id, and calls without ids count as often as in
+/// the attribute that has the most.
 pub(super) fn tool_call_count(attributes: Attributes<'_, '_>, operation: Option<&str>, arena: &Bump) -> i64 {
-    let in_outputs: usize = OUTPUTS
-        .iter()
-        .filter_map(|key| attributes.get(key).map(value_text))
+    let (mut ids, mut most) = (Vec::new(), 0);
+    let mut add = |calls: &[Option<&'_ str>]| {
+        let mut distinct: Vec<&str> = calls.iter().copied().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        most = most.max(distinct.len() + calls.iter().filter(|id| id.is_none()).count());
+        ids.extend(distinct.into_iter().map(str::to_owned));
+    };
+    for key in OUTPUTS {
+        let Some(text) = attributes.get(key).map(value_text) else { continue };
         // Most responses cannot contain a call and are not parsed.
-        .filter(|text| memchr::memmem::find(text.as_bytes(), b"tool").is_some())
-        .map(|text| tool_calls::count_in(&text, arena))
-        .sum();
-    let indexed =
-        attributes.0.iter().filter(|kv| kv.key.starts_with("gen_ai.completion.") && is_tool_call_name(kv.key)).count();
-    match in_outputs + indexed {
-        0 => i64::from(operation == Some("execute_tool")),
-        count => count as i64,
+        if memchr::memmem::find(text.as_bytes(), b"tool").is_some() {
+            add(&tool_calls::ids_in(&text, arena));
+        }
+    }
+    for prefix in INDEXED_OUTPUTS {
+        let calls = attributes.0.iter().filter(|kv| kv.key.starts_with(prefix) && is_tool_call_name(kv.key));
+        let id = |name: &str| {
+            let call = name.strip_suffix(".function.name").or_else(|| name.strip_suffix(".name"))?;
+            attributes.0.iter().find(|kv| kv.key.strip_prefix(call) == Some(".id"))?.value.as_str()
+        };
+        add(&calls.map(|kv| id(kv.key)).collect::<Vec<_>>());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    match most.max(ids.len()) {
+        0 => i64::from(operation == Some(super::spellings::EXECUTE_TOOL)),
+        count => i64::try_from(count).unwrap_or(i64::MAX),
     }
 }
 
@@ -63,7 +111,7 @@ pub(super) fn messages_of(text: &str, role: &str) -> Vec<Message> {
 }
 
 /// Reads a message, a list of messages, or an envelope around a list.
-fn from_value(value: &Value, role: &str) -> Vec<Message> {
+pub(super) fn from_value(value: &Value, role: &str) -> Vec<Message> {
     match value {
         Value::Array(items) if items.iter().all(is_tool_call) && !items.is_empty() => {
             vec![Message {
@@ -141,7 +189,12 @@ fn is_tool_call(value: &Value) -> bool {
 fn tool_call(value: &Value) -> ToolCall {
     let inner = value.get("function").unwrap_or(value);
     let field = |names: &[&str]| names.iter().find_map(|name| inner.get(*name)).map(plain).unwrap_or_default();
-    ToolCall { name: field(&["name", "toolName"]), arguments: field(&["arguments", "input", "args"]) }
+    let id = ["id", "toolCallId", "call_id"].iter().find_map(|name| value.get(*name)?.as_str()).unwrap_or_default();
+    ToolCall {
+        id: id.to_owned(),
+        name: field(&["name", "toolName"]),
+        arguments: field(&["arguments", "input", "args"]),
+    }
 }
 
 fn plain(value: &Value) -> String {

@@ -1,19 +1,25 @@
-//! Reads the model call of a `gen_ai.*` span: names, tokens, cost, tool calls. DECISIONS 12, WIRE 8.3.
+//! Reads the model call of an AI span: names, tokens, cost, tool calls. DECISIONS 12, 32, WIRE 8.3.
 //!
-//! [`Convention`] reads the calls of libraries that use other attributes. [`conversation`] is computed at query time and
-//! not stored separately from the span.
+//! [`spellings`] has the spellings of every field, [`fields`] reads them, [`conventions`] the calls without `gen_ai.*`, [`usage`] the rule of rows
+//! that repeat the usage of others. [`conversation`] is computed at query time and not stored separately from the span.
 
 mod conventions;
 mod conversation;
+mod fields;
 mod flags;
+mod logged;
 mod messages;
+mod spellings;
 mod tool_calls;
 mod turns;
+pub mod usage;
 
-pub use conventions::{Convention, MARKERS, convention, convention_of};
+pub use conventions::{MARKERS, convention_of};
 pub use conversation::{Conversation, conversation, has_messages};
 pub use flags::{Flag, Flagged, Flags, flags};
+pub use logged::{LOGGED_EVENTS, LoggedMessage};
 pub use messages::{Message, ToolCall};
+pub use spellings::EXECUTE_TOOL;
 pub use turns::{Step, StepKind, TREE_SPANS_MAX, TreeNode, Turn, repeated, turns};
 
 use bumpalo::Bump;
@@ -21,45 +27,75 @@ use bumpalo::Bump;
 use super::prices::{self, Cost, Price, Tokens};
 use super::value_text::value_text;
 use crate::model::{AnyValue, Attributes, KeyValue, is_blank};
+use fields::Fields;
+use spellings::Field;
 
 /// The columns of an AI Trace row that come from attributes. `None` means absent, never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ModelCall<'a> {
-    /// `trace.name`. The row falls back to the span's name.
+    /// Name of the AI Trace. The row falls back to the span's name.
     pub name: Option<&'a str>,
-    /// `gen_ai.request.model`.
+    /// Requested model; the model that answered if none was requested.
     pub model: Option<&'a str>,
-    /// `gen_ai.response.model`.
+    /// Model that answered.
     pub response_model: Option<&'a str>,
-    /// `gen_ai.provider.name`, else `gen_ai.system`.
+    /// Provider.
     pub provider: Option<&'a str>,
-    /// `gen_ai.operation.name`.
+    /// Operation, for example `chat`.
     pub operation: Option<&'a str>,
-    /// Token counts.
+    /// Id of the response; of a run of a tool, id of the tool call.
+    pub call_id: Option<&'a str>,
+    /// Token counts. The input includes cached tokens.
     pub tokens: Tokens,
-    /// `gen_ai.usage.total_tokens`, else the sum of input and output.
+    /// Sum of input and output, unless the span states another.
     pub total_tokens: Option<i64>,
     /// Costs in the span's attributes.
     pub stated_cost: Cost,
-    /// `gen_ai.response.finish_reasons`, comma-separated.
+    /// Whether the provider bills the call as a batch.
+    pub is_batch: bool,
+    /// Finish reasons, comma-separated.
     pub finish_reason: Option<&'a str>,
-    /// `user.id`, else `enduser.id`.
+    /// End user of the application.
     pub user_id: Option<&'a str>,
-    /// `gen_ai.conversation.id`, else the span's `session.id`.
+    /// Conversation, else the span's session.
     pub conversation_id: Option<&'a str>,
     /// Number of tool calls.
     pub tool_call_count: i64,
 }
 
 impl<'a> ModelCall<'a> {
-    /// Reads a model call by the `gen_ai.*` conventions, current and older ones.
+    /// Reads a model call by every convention.
     pub fn read(attributes: &[KeyValue<'a>], arena: &'a Bump) -> Self {
-        let mut found = Found::default();
-        for attribute in attributes {
-            found.take(attribute.key, attribute.value, arena);
-        }
-        let mut call = found.call();
-        call.tool_call_count = messages::tool_call_count(Attributes(attributes), call.operation, arena);
+        let found = Fields::read(attributes);
+        let operation = found.text(Field::Operation);
+        let call_id = match operation {
+            Some(EXECUTE_TOOL) => found.text(Field::ToolCallId),
+            _ => found.text(Field::ResponseId),
+        };
+        let response_model = found.text(Field::ResponseModel);
+        let tier = found.text(Field::ServiceTier).unwrap_or("");
+        let mut call = ModelCall {
+            name: found.text(Field::Name),
+            model: found.text(Field::Model).or(response_model),
+            response_model,
+            provider: found.text(Field::Provider),
+            operation,
+            call_id,
+            tokens: tokens(&found),
+            total_tokens: found.count(Field::Total),
+            stated_cost: Cost {
+                input: found.amount(Field::InputCost),
+                output: found.amount(Field::OutputCost),
+                total: found.amount(Field::TotalCost),
+            },
+            is_batch: ["batch", "flex"].iter().any(|batch| tier.eq_ignore_ascii_case(batch)),
+            finish_reason: found.value(Field::FinishReason).and_then(|value| joined(value, arena)),
+            user_id: found.text(Field::User),
+            conversation_id: found.text(Field::Conversation).or_else(|| found.text(Field::Session)),
+            tool_call_count: messages::tool_call_count(Attributes(attributes), operation, arena),
+        };
+        call.tokens.include_cached(call.total_tokens);
+        call.complete_totals();
         call
     }
 
@@ -80,79 +116,23 @@ impl<'a> ModelCall<'a> {
             .into_iter()
             .flatten()
             .find_map(|model| prices::price_of(table, model, time_ns));
-        let cost = price.map_or_else(Cost::default, |price| prices::cost(&price, self.tokens));
+        let cost = price.map_or_else(Cost::default, |price| prices::cost(&price, self.tokens, self.is_batch));
         (cost, cost.total.is_some())
     }
 }
 
-/// The attributes by name. The first present one of several names wins.
-#[derive(Default)]
-struct Found<'a> {
-    call: ModelCall<'a>,
-    system: Option<&'a str>,
-    session: Option<&'a str>,
-    /// The name of `user.id` in older conventions.
-    end_user: Option<&'a str>,
-    input: [Option<i64>; 2],
-    output: [Option<i64>; 2],
-    cached: [Option<i64>; 4],
-    reasoning: [Option<i64>; 3],
-}
-
-impl<'a> Found<'a> {
-    fn take(&mut self, key: &str, value: AnyValue<'a>, arena: &'a Bump) {
-        let text = || value.as_str().filter(|text| !is_blank(text));
-        let count = || value.as_int().filter(|count| *count >= 0);
-        let call = &mut self.call;
-        match key {
-            "trace.name" => call.name = text(),
-            "user.id" => call.user_id = text(),
-            "enduser.id" => self.end_user = text(),
-            "session.id" => self.session = text(),
-            _ => {}
-        }
-        let Some(key) = key.strip_prefix("gen_ai.") else { return };
-        match key {
-            "request.model" => call.model = text(),
-            "response.model" => call.response_model = text(),
-            "provider.name" => call.provider = text(),
-            "system" => self.system = text(),
-            "operation.name" => call.operation = text(),
-            "conversation.id" => call.conversation_id = text(),
-            "response.finish_reasons" | "response.finish_reason" => call.finish_reason = joined(value, arena),
-            "usage.input_tokens" => self.input[0] = count(),
-            "usage.prompt_tokens" => self.input[1] = count(),
-            "usage.output_tokens" => self.output[0] = count(),
-            "usage.completion_tokens" => self.output[1] = count(),
-            "usage.total_tokens" => call.total_tokens = count(),
-            "usage.cache_read.input_tokens" => self.cached[0] = count(),
-            "usage.input_tokens.cached" => self.cached[1] = count(),
-            "usage.cache_read_input_tokens" => self.cached[2] = count(),
-            "usage.cached_tokens" => self.cached[3] = count(),
-            "usage.reasoning.output_tokens" => self.reasoning[0] = count(),
-            "usage.output_tokens.reasoning" => self.reasoning[1] = count(),
-            "usage.reasoning_tokens" => self.reasoning[2] = count(),
-            "usage.input_cost" => call.stated_cost.input = value.as_double(),
-            "usage.output_cost" => call.stated_cost.output = value.as_double(),
-            "usage.total_cost" | "usage.cost" => call.stated_cost.total = value.as_double(),
-            _ => {}
-        }
-    }
-
-    fn call(self) -> ModelCall<'a> {
-        let first = |counts: &[Option<i64>]| counts.iter().copied().flatten().next();
-        let mut call = self.call;
-        call.tokens = Tokens {
-            input: first(&self.input),
-            cached: first(&self.cached),
-            output: first(&self.output),
-            reasoning: first(&self.reasoning),
-        };
-        call.provider = call.provider.or(self.system);
-        call.conversation_id = call.conversation_id.or(self.session);
-        call.user_id = call.user_id.or(self.end_user);
-        call.complete_totals();
-        call
+fn tokens(found: &Fields<'_>) -> Tokens {
+    Tokens {
+        input: found.count(Field::Input),
+        cached: found.count(Field::Cached),
+        cache_write: found.count(Field::CacheWrite).or_else(|| found.count(Field::CacheWriteHour)),
+        cache_write_hour: found.count(Field::CacheWriteHour),
+        output: found.count(Field::Output),
+        reasoning: found.count(Field::Reasoning),
+        audio_input: found.count(Field::AudioInput),
+        audio_output: found.count(Field::AudioOutput),
+        image_input: found.count(Field::ImageInput),
+        image_output: found.count(Field::ImageOutput),
     }
 }
 
@@ -160,8 +140,15 @@ fn sum(left: Option<i64>, right: Option<i64>) -> Option<i64> {
     (left.is_some() || right.is_some()).then(|| left.unwrap_or(0).saturating_add(right.unwrap_or(0)))
 }
 
-/// A string, or a list joined by commas.
+/// A string, or a list joined by commas; the list may be written as JSON.
 fn joined<'a>(value: AnyValue<'a>, arena: &'a Bump) -> Option<&'a str> {
+    if let AnyValue::Str(text) = value
+        && text.starts_with('[')
+        && let Ok(items) = serde_json::from_str::<Vec<String>>(text)
+    {
+        let text = items.join(",");
+        return (!is_blank(&text)).then(|| &*arena.alloc_str(&text));
+    }
     let text = match value {
         AnyValue::Array([one]) => value_text(*one, arena),
         AnyValue::Array(items) => {
@@ -173,5 +160,7 @@ fn joined<'a>(value: AnyValue<'a>, arena: &'a Bump) -> Option<&'a str> {
     (!text.trim().is_empty()).then_some(text)
 }
 
+#[cfg(test)]
+mod captured;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Counts the tool calls in a model's response. Gives the same result as `messages_of`, but builds only an outline of the
+//! Finds the tool calls in a model's response. Gives the same result as `messages_of`, but builds only an outline of the
 //! JSON value in the arena, because it runs for every AI Trace at ingest.
 
 use std::fmt;
@@ -7,14 +7,19 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The number of tool calls in the messages of a JSON value; 0 when `text` is not JSON.
-pub(super) fn count_in(text: &str, arena: &Bump) -> usize {
+/// The ids of the tool calls in the messages of a JSON value, `None` for a call without one; empty when `text` is not
+/// JSON.
+pub(super) fn ids_in<'t>(text: &str, arena: &'t Bump) -> Vec<'t, Option<&'t str>> {
+    let mut ids = Vec::new_in(arena);
     if !text.trim_start().starts_with(['{', '[']) {
-        return 0;
+        return ids;
     }
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Seed(arena).deserialize(&mut json).and_then(|value| json.end().map(|()| value));
-    value.map_or(0, |value| in_messages(&value))
+    if let Ok(value) = value {
+        in_messages(&value, &mut |call| ids.push(call.id()));
+    }
+    ids
 }
 
 /// Whether this value of `type` marks a tool call.
@@ -28,8 +33,10 @@ enum Outline<'t> {
     List(&'t [Outline<'t>]),
     /// The relevant fields in order. The last of duplicate names wins.
     Object(&'t [(Field, Outline<'t>)]),
-    /// A string, and whether it is a type of tool call.
-    Text(bool),
+    /// A string of at most [`ID_BYTES_MAX`].
+    Text(&'t str),
+    /// A longer string.
+    LongText,
     Other,
 }
 
@@ -51,7 +58,11 @@ macro_rules! fields {
 fields! {
     Choices = "choices", Message = "message", Messages = "messages", Prompt = "prompt", System = "system",
     Content = "content", Parts = "parts", Text = "text", ToolCalls = "tool_calls", Type = "type", ToolName = "toolName",
+    Id = "id", ToolCallId = "toolCallId", CallId = "call_id",
 }
+
+/// Longer strings are no ids of tool calls.
+const ID_BYTES_MAX: usize = 128;
 
 impl<'t> Outline<'t> {
     fn get(&self, name: Field) -> Option<&'t Outline<'t>> {
@@ -65,30 +76,40 @@ impl<'t> Outline<'t> {
 
     fn is_tool_call(&self) -> bool {
         match self.get(Field::Type) {
-            Some(Outline::Text(is_one)) => *is_one,
+            Some(Outline::Text(kind)) => is_tool_call_type(kind),
+            Some(Outline::LongText) => false,
             _ => self.get(Field::ToolName).is_some(),
         }
     }
+
+    fn id(&self) -> Option<&'t str> {
+        [Field::Id, Field::ToolCallId, Field::CallId].iter().find_map(|name| match self.get(*name) {
+            Some(Outline::Text(id)) => Some(*id).filter(|id| !id.is_empty()),
+            _ => None,
+        })
+    }
 }
 
-/// The number of tool calls in a message, a list of messages, or an envelope around a list.
-fn in_messages(value: &Outline<'_>) -> usize {
-    let in_field = |value: &Outline<'_>, name| value.get(name).map_or(0, in_messages);
+/// Passes the tool calls in a message, a list of messages, or an envelope around a list.
+fn in_messages<'t>(value: &Outline<'t>, found: &mut dyn FnMut(&Outline<'t>)) {
     match value {
-        Outline::List(items) if items.iter().all(Outline::is_tool_call) => items.len(),
-        Outline::List(items) => items.iter().map(in_messages).sum(),
+        Outline::List(items) if items.iter().all(Outline::is_tool_call) => items.iter().for_each(found),
+        Outline::List(items) => items.iter().for_each(|item| in_messages(item, found)),
         Outline::Object(_) => {
             if let Some(Outline::List(choices)) = value.get(Field::Choices) {
-                return choices.iter().map(|choice| in_field(choice, Field::Message)).sum();
+                let messages = choices.iter().filter_map(|choice| choice.get(Field::Message));
+                return messages.for_each(|message| in_messages(message, found));
             }
             if value.get(Field::Messages).is_some() || value.get(Field::Prompt).is_some() {
-                return [Field::System, Field::Prompt, Field::Messages].iter().map(|name| in_field(value, *name)).sum();
+                let lists = [Field::System, Field::Prompt, Field::Messages];
+                return lists.iter().filter_map(|name| value.get(*name)).for_each(|list| in_messages(list, found));
             }
             let list = |name| value.get(name).map_or(&[][..], Outline::list);
             let parts = [Field::Content, Field::Parts, Field::Text].into_iter().flat_map(list);
-            parts.filter(|part| part.is_tool_call()).count() + list(Field::ToolCalls).len()
+            parts.filter(|part| part.is_tool_call()).for_each(&mut *found);
+            list(Field::ToolCalls).iter().for_each(found);
         }
-        Outline::Text(_) | Outline::Other => 0,
+        Outline::Text(_) | Outline::LongText | Outline::Other => {}
     }
 }
 
@@ -132,7 +153,10 @@ impl<'de, 't> Visitor<'de> for Seed<'t> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Outline<'t>, E> {
-        Ok(Outline::Text(is_tool_call_type(text)))
+        Ok(match text.len() {
+            0..=ID_BYTES_MAX => Outline::Text(self.0.alloc_str(text)),
+            _ => Outline::LongText,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Outline<'t>, A::Error> {
@@ -190,7 +214,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: usize) {
-        assert_eq!(count_in(text, &Bump::new()), expected, "{text}");
+        assert_eq!(ids_in(text, &Bump::new()).len(), expected, "{text}");
         assert_eq!(counted_by_messages(text), expected, "{text}");
     }
 
@@ -209,6 +233,14 @@ mod tests {
         check(r#"{"tool_calls":[1,2],"tool\u005fcalls":[1]}"#, 1);
         check(r#"{"content":[{"type":"tool_call","type":"text"}]}"#, 0);
         check(r#"{"content":[{"type":"tool\u005fcall"}]}"#, 1);
+    }
+
+    #[test]
+    fn ids_table() {
+        let arena = Bump::new();
+        let text = r#"[{"parts":[{"type":"tool_call","id":"a"}],"tool_calls":[{"id":"b"},{"id":7},{"id":""}]}]"#;
+        assert_eq!(ids_in(text, &arena).as_slice(), [Some("a"), Some("b"), None, None]);
+        assert_eq!(ids_in(r#"[{"toolName":"f","toolCallId":"c"}]"#, &arena).as_slice(), [Some("c")]);
     }
 
     #[test]
@@ -280,7 +312,7 @@ mod tests {
         #[test]
         fn counts_the_tool_calls_of_the_messages(text in any_response(), cut in any::<prop::sample::Index>(), is_cut in prop::bool::weighted(0.1)) {
             let text = if is_cut { text.get(..cut.index(text.len())).unwrap_or("") } else { &text };
-            prop_assert_eq!(count_in(text, &Bump::new()), counted_by_messages(text), "{}", text);
+            prop_assert_eq!(ids_in(text, &Bump::new()).len(), counted_by_messages(text), "{}", text);
         }
     }
 }

@@ -259,7 +259,7 @@ mod tests {
             tool_calls: Vec::new(),
         };
         let calls = |content: &str, tool: &str| Message {
-            tool_calls: vec![ToolCall { name: tool.to_owned(), arguments: "{}".to_owned() }],
+            tool_calls: vec![ToolCall { name: tool.to_owned(), arguments: "{}".to_owned(), ..ToolCall::default() }],
             ..message("assistant", content)
         };
         let first = [message("system", "be brief"), message("user", "hi"), message("assistant", "hello")];

@@ -1,4 +1,5 @@
-//! Conversations and users of AI Traces: `/api/ai-conversations…`, `/api/ai-users/grouped`. WIRE 8.3.
+//! Conversations and users of AI Traces: `/api/ai-conversations…`, `/api/ai-users/grouped`, and `/api/ai-prices`. WIRE
+//! 8.3.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 
+use crate::contexts::Ingest;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::ProjectAccess;
@@ -21,7 +23,12 @@ use tidewatch_query::views::page::Page;
 use tidewatch_query::{ai_conversations, conversation, conversation_turns, ids, time};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(conversations)).routes(routes!(turns)).routes(routes!(stored)).routes(routes!(users))
+    Api::new()
+        .routes(routes!(conversations))
+        .routes(routes!(turns))
+        .routes(routes!(stored))
+        .routes(routes!(users))
+        .routes(routes!(prices))
 }
 
 fn executor(query: &Arc<QueryContext>) -> Executor {
@@ -115,4 +122,18 @@ async fn users(
     JsonBody(request): JsonBody<AiListRequest<AiUserOrder>>,
 ) -> Result<Json<Page<AiUser>>, ApiError> {
     Ok(Json(ai_conversations::users(&executor(&query).filtered(selected), &access.project, request).await?))
+}
+
+/// The price table that costs are estimated with: its day and its size.
+#[utoipa::path(
+    get,
+    path = "/api/ai-prices",
+    operation_id = "getAiPrices",
+    tag = "ai-traces",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = AiPrices), Failures)
+)]
+async fn prices(State(ingest): State<Arc<Ingest>>, _access: ProjectAccess) -> Result<Json<AiPrices>, ApiError> {
+    let prices = ingest.durable_store.prices();
+    Ok(Json(AiPrices::new(prices.day(), prices.table().prices.len())))
 }
