@@ -4,6 +4,7 @@ use bumpalo::Bump;
 
 use super::span_facts::SpanFacts;
 use super::value_text::value_text;
+use crate::grouping::Occurrence;
 use crate::model::{AnyValue, Attributes, Event, KeyValue, Slice, Span, TraceBatch};
 
 /// Name of the events that become Issues.
@@ -156,6 +157,37 @@ impl<'a> ExceptionText<'a> {
     }
 }
 
+impl<'a> ExceptionText<'a> {
+    /// The exception as grouping takes it. `attributes` are those with `exception.*`, `context` is the name of the span
+    /// or the scope of the log record.
+    pub fn occurrence(
+        &self,
+        origin: Origin<'_, 'a>,
+        attributes: Attributes<'_, 'a>,
+        context: &'a str,
+        arena: &'a Bump,
+    ) -> Occurrence<'a> {
+        Occurrence {
+            language: origin.resource.text("telemetry.sdk.language").unwrap_or(""),
+            exception_type: self.exception_type,
+            message: self.message,
+            stack_trace: self.stack_trace,
+            context,
+            fingerprint: fingerprint(attributes, origin.record, arena),
+        }
+    }
+}
+
+/// Keys of an explicit fingerprint, in order. The first one was proposed for the semantic conventions.
+pub const FINGERPRINTS: [&str; 2] = ["exception.group_id", "tidewatch.fingerprint"];
+
+/// The explicit fingerprint of an exception event, else of its span or log record; empty when absent.
+pub fn fingerprint<'a>(event: Attributes<'_, 'a>, record: Attributes<'_, 'a>, arena: &'a Bump) -> &'a str {
+    let places = [event, record].into_iter().flat_map(|attributes| FINGERPRINTS.map(|key| attributes.get(key)));
+    let mut found = places.flatten().map(|value| value_text(value, arena).trim());
+    found.find(|text| !text.is_empty()).unwrap_or("")
+}
+
 /// Whether a log record has `exception.*` attributes. DECISIONS 9.
 pub fn has_exception_attributes(attributes: &[KeyValue<'_>]) -> bool {
     SpanFacts::read(attributes).exception
@@ -272,6 +304,24 @@ mod tests {
         const LINES: &[AnyValue<'static>] = &[AnyValue::Str("at a"), AnyValue::Str("at b")];
         let lines = read(&[("exception.type", AnyValue::Str("E")), ("exception.stacktrace", AnyValue::Array(LINES))]);
         assert_eq!(lines.2, "E\nat a\nat b");
+    }
+
+    // Issue 35, part 1, 4: the event first, then its span or log record.
+    #[test]
+    fn fingerprint_table() {
+        let arena = Bump::new();
+        let pair = |key, text| KeyValue { key, value: AnyValue::Str(text) };
+        let (group_id, own) = (pair("exception.group_id", "a"), pair("tidewatch.fingerprint", "b"));
+        for (event, record, expected) in [
+            (vec![], vec![], ""),
+            (vec![group_id], vec![], "a"),
+            (vec![own, group_id], vec![], "a"),
+            (vec![own], vec![group_id], "b"),
+            (vec![], vec![own], "b"),
+            (vec![pair("exception.group_id", " ")], vec![own], "b"),
+        ] {
+            assert_eq!(fingerprint(Attributes(&event), Attributes(&record), &arena), expected, "{event:?} {record:?}");
+        }
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::stack_normalize::normalize_stack;
+use crate::grouping::message::write_template;
+use crate::grouping::{Occurrence, components};
 
 /// Frames next to the error that are compared.
-const FRAMES_MAX: usize = 10;
+const FRAMES_MAX: usize = 20;
+/// Greatest similarity of Issues that differ in frames or messages.
+const ALMOST: f64 = 0.9;
 /// Words of a message that are compared.
 const WORDS_MAX: usize = 50;
 /// The least similarity of similar Issues.
@@ -22,20 +25,39 @@ pub struct Compared<'a> {
     pub stack_trace: &'a str,
 }
 
-/// The similarity, 0 to 1: 0 for different types, else the greater overlap of the first frames and of the words of the
-/// messages. The overlap is the size of the intersection over that of the union. Symmetric.
+/// The similarity, 0 to 1: 0 for different types, else the greater overlap of the frames that count and of the messages
+/// without values. The overlap is the size of the intersection over that of the union. 1 only where both agree.
+/// Symmetric.
 pub fn issue_similarity(one: Compared<'_>, other: Compared<'_>) -> f64 {
     if one.exception_type.trim() != other.exception_type.trim() {
         return 0.0;
     }
-    let frames = overlap(&frames(one), &frames(other));
-    frames.max(overlap(&words(one.message), &words(other.message)))
+    let (own, others) = (frames(one), frames(other));
+    let (frames, messages) = (overlap(&own, &others), messages(one.message, other.message));
+    let no_frames = own.is_empty() && others.is_empty();
+    let no_messages = one.message.trim().is_empty() && other.message.trim().is_empty();
+    let most = frames.max(messages);
+    let agree = (frames >= 1.0 || no_frames) && (messages >= 1.0 || no_messages);
+    if agree { most } else { most.min(ALMOST) }
 }
 
-/// The first normalized lines after the header.
+/// The frames next to the error that count.
 fn frames(of: Compared<'_>) -> BTreeSet<String> {
-    let normalized = normalize_stack(of.stack_trace);
-    normalized.lines().skip(1).take(FRAMES_MAX).map(str::to_owned).collect()
+    let Compared { exception_type, message, stack_trace } = of;
+    let components = components(&Occurrence { exception_type, message, stack_trace, ..Occurrence::default() });
+    let frames = components.exceptions.into_iter().filter(|exception| exception.is_counted).flat_map(|one| one.frames);
+    frames.filter(|frame| frame.left_out.is_none()).map(|frame| frame.text).take(FRAMES_MAX).collect()
+}
+
+/// The overlap of the words of two messages; 1 only where they differ in values alone.
+fn messages(one: &str, other: &str) -> f64 {
+    let (mut left, mut right) = (String::new(), String::new());
+    write_template(one, &mut left);
+    write_template(other, &mut right);
+    if left == right {
+        return if left.is_empty() { 0.0 } else { 1.0 };
+    }
+    overlap(&words(one), &words(other)).min(ALMOST)
 }
 
 /// Words of at least three letters, in lower case. Numbers and ids differ between occurrences.
@@ -72,6 +94,10 @@ mod tests {
         check(("E", "", &abc), ("E", "", &abc), 1.0);
         check(("E", "", &abc), ("E", "", &abd), 0.5);
         check(("E", "", &abc), ("F", "", &abc), 0.0);
+        // Two keys are two errors, and so are two places.
+        check(("E", "'a'", &abc), ("E", "'b'", &abc), ALMOST);
+        check(("E", "no user 7", &abc), ("E", "no user 8", &abd), ALMOST);
+        check(("E", "no user 7", &abc), ("E", "no user 8", &abc), 1.0);
         // Numbers are no words.
         check(("E", "no user 7", "E: no user 7"), ("E", "no user 8", "E: no user 8"), 1.0);
         check(("E", "connection refused by db", ""), ("E", "connection closed by peer", ""), 1.0 / 4.0);

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::parts::Group;
+
 /// Entries per set of the cache.
 const WAYS: usize = 4;
 /// Number of sets of the cache.
@@ -13,18 +15,18 @@ const SETS: usize = 32;
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Traces of one set with their groups, the latest last.
-type Set = Vec<(String, u64)>;
+type Set = Vec<(String, Group)>;
 
 thread_local! {
     static LATEST: RefCell<[Set; SETS]> = const { RefCell::new([const { Set::new() }; SETS]) };
 }
 
-/// The group of a trace given in parts. Calls `group` with the complete trace on a cache miss.
-pub(super) fn group_of(parts: &[&str], group: impl FnOnce(&str) -> u64) -> u64 {
+/// The group of a trace given in parts. Calls `group` on a cache miss.
+pub(super) fn group_of(parts: &[&str], group: impl FnOnce() -> Group) -> Group {
     LATEST.with_borrow_mut(|latest| {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if length > TEXT_BYTES_MAX {
-            return group(&parts.concat());
+            return group();
         }
         let hash = parts.iter().fold(0, |seed, part| xxh3_64_with_seed(part.as_bytes(), seed));
         let set = &mut latest[hash as usize % SETS];
@@ -36,7 +38,7 @@ pub(super) fn group_of(parts: &[&str], group: impl FnOnce(&str) -> u64) -> u64 {
             set.remove(0);
         }
         let text = parts.concat();
-        let group = group(&text);
+        let group = group();
         set.push((text, group));
         group
     })
@@ -44,13 +46,15 @@ pub(super) fn group_of(parts: &[&str], group: impl FnOnce(&str) -> u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parts::Basis;
     use super::*;
 
     fn counted(parts: &[&str], times: &mut u32) -> u64 {
-        group_of(parts, |text| {
+        let group = group_of(parts, || {
             *times += 1;
-            text.len() as u64
-        })
+            Group { hash: parts.iter().map(|part| part.len() as u64).sum(), basis: Basis::Message }
+        });
+        group.hash
     }
 
     #[test]
