@@ -57,8 +57,9 @@ pub use people::{
     Invitation, Invited, Member, NewAccount, NewInvitation, NewUser, OrganizationChange, People, Profile,
 };
 pub use projects::{
-    Deploy, FirstVersion, IssueActivity, IssueActivityKind, IssueDecision, NewProject, NewView, ProjectChange,
-    Projects, SavedView, SlowEndpoint, ViewChange, ViewRights,
+    Deploy, FirstVersion, HashCause, HashPointer, IssueActivity, IssueActivityKind, IssueDecision, IssueJoin,
+    NewHashes, NewProject, NewView, ProjectChange, Projects, SavedView, SlowEndpoint, ViewChange, ViewRights,
+    WaitingHashes,
 };
 pub use role::{Permission, Role};
 pub use secrets::tokens;

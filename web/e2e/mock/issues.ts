@@ -73,6 +73,8 @@ function record(hash: string, of: Partial<t.IssueActivity> & Pick<t.IssueActivit
       state: null,
       untilTime: null,
       untilCount: null,
+      joinedIssues: null,
+      ruleVersion: null,
       assignee: null,
       exceptionHash: "",
       comment: "",
@@ -184,6 +186,13 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
   }));
   const list = page(all, full);
   return {
+    grouping: {
+      basis: `2 application frames, type ${issue[0]}`,
+      version: 2,
+      components: [issue[0], "cart.ts total", "checkout.ts pay"],
+      leftOut: ["library: router.js handle"],
+      hashes: [],
+    },
     group: {
       ...issueGroups({ ...full, search: "", states: null, includeArchived: true })[0],
       ...issueGroups({ ...full, search: "", states: null, includeArchived: true }).find(

@@ -40,6 +40,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0023_status_pages.sql"),
     include_str!("migrations/0024_oncall.sql"),
     include_str!("migrations/0025_browser_checks.sql"),
+    include_str!("migrations/0026_issue_hashes.sql"),
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.

@@ -10,6 +10,7 @@ use sqlx::{AnyPool, Row};
 use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
+use super::grouping_rules::read_rules;
 use super::index::{Directory, TokenOwner};
 use super::organization::Organization;
 use super::organization_settings::OrganizationSettings;
@@ -127,7 +128,7 @@ const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_tok
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
      drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
      bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds, session_recordings, \
-     source_url, source_root, ai_flagged_languages, ai_flagged_terms \
+     source_url, source_root, ai_flagged_languages, ai_flagged_terms, grouping_rules \
      FROM projects ORDER BY number";
 
 fn read_project(
@@ -180,6 +181,7 @@ fn read_project(
             source_url: text(24)?,
             source_root: text(25)?,
         },
+        grouping_rules: read_rules(&text(28)?),
     })
 }
 

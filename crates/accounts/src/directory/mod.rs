@@ -6,6 +6,7 @@
 //! - `index`: the directory. `load`: reads it from the database.
 //! - `user`, `organization`, `organization_settings`, `project`, `quota`: what it holds.
 
+mod grouping_rules;
 mod index;
 mod load;
 mod organization;
@@ -17,6 +18,7 @@ mod user;
 pub(crate) use index::Directory;
 pub(crate) use load::version;
 
+pub(crate) use grouping_rules::{StoredRule, StoredRules};
 pub use organization::{Membership, Organization};
 pub use organization_settings::OrganizationSettings;
 pub use project::{DeletedProject, Demo, Project, ProjectSettings, content_lists, content_terms};

@@ -6,6 +6,7 @@ use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::rules::content_terms::{ContentTerms, Language, Languages};
 use tidewatch_domain::rules::framework::Framework;
+use tidewatch_domain::rules::grouping_rules::GroupingRules;
 use tidewatch_domain::rules::healthcheck::Healthchecks;
 use tidewatch_limits as limits;
 use uuid::Uuid;
@@ -35,6 +36,8 @@ pub struct Project {
     pub demo: Option<Demo>,
     /// Settings that users change.
     pub settings: ProjectSettings,
+    /// Grouping rules of exceptions.
+    pub grouping_rules: Arc<GroupingRules>,
 }
 
 /// State of the demo data of a project.

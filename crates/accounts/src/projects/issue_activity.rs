@@ -19,17 +19,20 @@ pub enum IssueActivityKind {
     Merged,
     /// A user made a merged hash an Issue of its own.
     Unmerged,
+    /// A version of the grouping rule joined other Issues with it.
+    Joined,
     /// A user wrote a comment.
     Comment,
 }
 
 impl IssueActivityKind {
-    const ALL: [(IssueActivityKind, &'static str); 6] = [
+    const ALL: [(IssueActivityKind, &'static str); 7] = [
         (IssueActivityKind::State, "state"),
         (IssueActivityKind::Regressed, "regressed"),
         (IssueActivityKind::Assigned, "assigned"),
         (IssueActivityKind::Merged, "merged"),
         (IssueActivityKind::Unmerged, "unmerged"),
+        (IssueActivityKind::Joined, "joined"),
         (IssueActivityKind::Comment, "comment"),
     ];
 
@@ -89,14 +92,16 @@ impl Projects {
         rows.iter().map(|(name, at_ns)| Ok((hash(name)?, *at_ns))).collect()
     }
 
-    /// Returns the activity of an Issue and of the hashes that are merged into it, descending by time: at most
+    /// Returns the activity of an Issue and of the hashes that belong to it, descending by time: at most
     /// [`limits::ISSUE_ACTIVITY_LISTED_MAX`] entries, and whether there are earlier ones.
     pub async fn issue_activity(&self, project: u32, hash: u64) -> Result<(Vec<IssueActivity>, bool), ControlError> {
         type Columns = (i64, i64, Option<i64>, String, String, String, Option<i64>);
         let mut rows: Vec<Columns> = sqlx::query_as(
-            "SELECT id, at_ns, user_id, actor, kind, details, edited_ns FROM issue_activity WHERE project = $1 \
-             AND (hash = $2 OR hash IN (SELECT hash FROM issue_merges WHERE project = $1 AND target = $2)) \
-             ORDER BY at_ns DESC, id DESC LIMIT $3",
+            "WITH RECURSIVE members (hash) AS (SELECT CAST($2 AS TEXT) UNION \
+             SELECT issue_hashes.hash FROM issue_hashes JOIN members ON issue_hashes.issue = members.hash \
+             WHERE issue_hashes.project = $1) \
+             SELECT id, at_ns, user_id, actor, kind, details, edited_ns FROM issue_activity WHERE project = $1 \
+             AND hash IN (SELECT hash FROM members) ORDER BY at_ns DESC, id DESC LIMIT $3",
         )
         .bind(i64::from(project))
         .bind(format!("{hash:016x}"))

@@ -1,4 +1,4 @@
-//! Decisions of users about Issues: states, assignees, merged hashes. An Issue is named by its hash.
+//! Decisions of users about Issues: states, assignees. An Issue is named by its hash.
 
 use std::collections::HashMap;
 
@@ -153,99 +153,9 @@ impl Projects {
         write.audit(actor.did("issue.assign").on_project(project).with(details)).await?;
         write.commit().await
     }
-
-    /// Returns the merged hashes of a project: hash -> the hash that it is merged into, which is not merged itself.
-    pub async fn issue_merges(&self, project: u32) -> Result<HashMap<u64, u64>, ControlError> {
-        let rows: Vec<(String, String)> = sqlx::query_as("SELECT hash, target FROM issue_merges WHERE project = $1")
-            .bind(i64::from(project))
-            .fetch_all(self.database.pool())
-            .await?;
-        Ok(rows.into_iter().filter_map(|(hash, target)| Some((parse(&hash)?, parse(&target)?))).collect())
-    }
-
-    /// Merges Issues into another one, or into the one that it is merged into itself. Hashes that were merged into
-    /// them move too. Returns the hash that they are merged into.
-    ///
-    /// [`ControlError::TooMany`] beyond [`limits::ISSUE_MERGES_MAX`].
-    pub async fn merge_issues(
-        &self,
-        actor: &Actor,
-        project: &Project,
-        hashes: &[u64],
-        into: u64,
-    ) -> Result<u64, ControlError> {
-        let number = i64::from(project.number);
-        let mut write = self.database.write().await?;
-        let target: Option<String> =
-            sqlx::query_scalar("SELECT target FROM issue_merges WHERE project = $1 AND hash = $2")
-                .bind(number)
-                .bind(format!("{into:016x}"))
-                .fetch_optional(write.on())
-                .await?;
-        let target = target.and_then(|target| parse(&target)).unwrap_or(into);
-        let text = format!("{target:016x}");
-        for hash in hashes.iter().copied().filter(|hash| *hash != target) {
-            sqlx::query("UPDATE issue_merges SET target = $3 WHERE project = $1 AND target = $2")
-                .bind(number)
-                .bind(format!("{hash:016x}"))
-                .bind(&text)
-                .execute(write.on())
-                .await?;
-            sqlx::query(
-                "INSERT INTO issue_merges (project, hash, target) VALUES ($1, $2, $3) \
-                 ON CONFLICT (project, hash) DO UPDATE SET target = excluded.target",
-            )
-            .bind(number)
-            .bind(format!("{hash:016x}"))
-            .bind(&text)
-            .execute(write.on())
-            .await?;
-            let details = json!({ "hash": format!("{hash:016x}") });
-            record(&mut write, actor, project, target, IssueActivityKind::Merged, &details).await?;
-        }
-        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM issue_merges WHERE project = $1")
-            .bind(number)
-            .fetch_one(write.on())
-            .await?;
-        if count > limits::ISSUE_MERGES_MAX {
-            return Err(ControlError::TooMany("merged Issues"));
-        }
-        let mut details = named(hashes);
-        details["into"] = json!(text);
-        write.audit(actor.did("issue.merge").on_project(project).with(details)).await?;
-        write.commit().await?;
-        Ok(target)
-    }
-
-    /// Makes merged hashes Issues of their own, with the decisions that they had before. Returns the number of those
-    /// that were merged.
-    pub async fn unmerge_issues(
-        &self,
-        actor: &Actor,
-        project: &Project,
-        hashes: &[u64],
-    ) -> Result<usize, ControlError> {
-        let mut write = self.database.write().await?;
-        let mut count = 0;
-        for hash in hashes {
-            let target: Option<String> =
-                sqlx::query_scalar("DELETE FROM issue_merges WHERE project = $1 AND hash = $2 RETURNING target")
-                    .bind(i64::from(project.number))
-                    .bind(format!("{hash:016x}"))
-                    .fetch_optional(write.on())
-                    .await?;
-            let Some(target) = target.and_then(|target| parse(&target)) else { continue };
-            count += 1;
-            let details = json!({ "hash": format!("{hash:016x}") });
-            record(&mut write, actor, project, target, IssueActivityKind::Unmerged, &details).await?;
-        }
-        write.audit(actor.did("issue.unmerge").on_project(project).with(named(hashes))).await?;
-        write.commit().await?;
-        Ok(count)
-    }
 }
 
-fn parse(hash: &str) -> Option<u64> {
+pub(super) fn parse(hash: &str) -> Option<u64> {
     u64::from_str_radix(hash, 16).ok()
 }
 
@@ -317,7 +227,7 @@ async fn check_count(write: &mut Write<'_>, project: &Project) -> Result<(), Con
 }
 
 /// The number of hashes and the first 20.
-fn named(hashes: &[u64]) -> Value {
+pub(super) fn named(hashes: &[u64]) -> Value {
     const NAMED_MAX: usize = 20;
     let named: Vec<String> = hashes.iter().take(NAMED_MAX).map(|hash| format!("{hash:016x}")).collect();
     json!({ "count": hashes.len(), "hashes": named })

@@ -1,5 +1,23 @@
 //! The sentences of notifications.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The time of day of an RFC 3339 time in a zone, with the zone: `07:51 CEST`. Other text as it is.
+pub(super) fn clock_in(at: &str, zone: &TimeZone) -> String {
+    format_in(at, zone, "%H:%M %Z")
+}
+
+/// An RFC 3339 time in a zone, with the zone: `2026-06-01 07:51 CEST`. Other text as it is.
+pub(super) fn time_in(at: &str, zone: &TimeZone) -> String {
+    format_in(at, zone, "%Y-%m-%d %H:%M %Z")
+}
+
+fn format_in(at: &str, zone: &TimeZone, format: &str) -> String {
+    let zoned = at.parse::<Timestamp>().map(|at| at.to_zoned(zone.clone()));
+    zoned.map_or_else(|_| at.to_owned(), |zoned| zoned.strftime(format).to_string())
+}
+
 /// A number for people: at most two digits after the point, thousands with commas.
 pub(super) fn number(value: f64) -> String {
     let rounded = if value.abs() >= 100.0 { value.round() } else { (value * 100.0).round() / 100.0 };
@@ -82,6 +100,11 @@ mod tests {
         ] {
             assert_eq!(with_unit(value, unit), expected);
         }
+        let berlin = TimeZone::get("Europe/Berlin").expect("a zone");
+        assert_eq!(clock_in("2026-06-01T05:51:00Z", &berlin), "07:51 CEST");
+        assert_eq!(clock_in("2026-06-01T05:51:00Z", &TimeZone::UTC), "05:51 UTC");
+        assert_eq!(time_in("2026-01-01T23:51:00Z", &berlin), "2026-01-02 00:51 CET");
+        assert_eq!(time_in("no time", &berlin), "no time");
         assert_eq!(minutes(1), "minute");
         assert_eq!(minutes(120), "2 hours");
         assert_eq!(escaped("GET /a b"), "GET%20%2Fa%20b");

@@ -8,7 +8,7 @@ use tidewatch_domain::units::{DAY_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::found::{Found, NEAR_MINUTES, minute, time_of_day};
+use super::found::{Found, NEAR_MINUTES, minute, sentence_of, text_of};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;
@@ -200,7 +200,19 @@ impl NewIssue {
         let place = if self.owner.is_empty() { String::new() } else { format!(" in {}", self.owner) };
         let version = Some(self.version.clone()).filter(|version| !version.is_empty());
         let seen = version.as_ref().map_or(String::new(), |version| format!("; seen with version {version}"));
-        let (count, clock) = (self.count.round(), time_of_day(self.since));
+        let count = self.count.round();
+        let sentence = |clock: String| match self.back {
+            None => format!("New issue {}{place}: {count} times since {clock}{seen}.", self.title),
+            Some(Back::Silent(days)) => {
+                let title = &self.title;
+                format!("Issue {title}{place} is back: {count} times since {clock}, after {days} days without it.")
+            }
+            Some(back @ (Back::Archived | Back::Resolved)) => {
+                let (title, done) = (&self.title, if back == Back::Archived { "archived" } else { "resolved" });
+                format!("Issue {title}{place} is back after it was {done}: {count} times since {clock}{seen}.")
+            }
+        };
+        let sentence_parts = sentence_of(|clock| sentence(clock(self.since)));
         ChangeCard {
             kind: ChangeKind::Issue,
             name: self.title.clone(),
@@ -210,17 +222,8 @@ impl NewIssue {
             since_exact: true,
             version: None,
             version_relation: None,
-            sentence: match self.back {
-                None => format!("New issue {}{place}: {count} times since {clock}{seen}.", self.title),
-                Some(Back::Silent(days)) => {
-                    let title = &self.title;
-                    format!("Issue {title}{place} is back: {count} times since {clock}, after {days} days without it.")
-                }
-                Some(back @ (Back::Archived | Back::Resolved)) => {
-                    let (title, done) = (&self.title, if back == Back::Archived { "archived" } else { "resolved" });
-                    format!("Issue {title}{place} is back after it was {done}: {count} times since {clock}{seen}.")
-                }
-            },
+            sentence: text_of(&sentence_parts),
+            sentence_parts,
             score: self.an_hour,
             effects: Vec::new(),
             slow_ms: None,

@@ -39,6 +39,8 @@ fn regressed(at_ns: i64) -> IssueActivityView {
         until_count: None,
         assignee: None,
         exception_hash: String::new(),
+        rule_version: None,
+        joined_issues: None,
         comment: String::new(),
         edited_at: None,
     }
@@ -51,6 +53,7 @@ fn view(executor: &Executor, entry: IssueActivity) -> IssueActivityView {
         IssueActivityKind::Assigned => IssueActivityType::Assigned,
         IssueActivityKind::Merged => IssueActivityType::Merged,
         IssueActivityKind::Unmerged => IssueActivityType::Unmerged,
+        IssueActivityKind::Joined => IssueActivityType::Joined,
         IssueActivityKind::Comment => IssueActivityType::Comment,
     };
     // A deleted user keeps the address.
@@ -69,6 +72,8 @@ fn view(executor: &Executor, entry: IssueActivity) -> IssueActivityView {
         until_count: details["untilCount"].as_u64(),
         assignee: details["name"].as_str().map(str::to_owned),
         exception_hash: string("hash"),
+        rule_version: details["version"].as_u64().and_then(|version| version.try_into().ok()),
+        joined_issues: details["issues"].as_u64(),
         comment: string("text"),
         edited_at: entry.edited_ns.map(time::to_rfc3339),
         ..regressed(entry.at_ns)

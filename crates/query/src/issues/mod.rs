@@ -1,6 +1,9 @@
 //! Issues: the list, one Issue with its occurrences, one occurrence.
 //!
-//! - [`family`]: merged hashes. [`standing`]: states. [`triage`]: changes of states, assignees and merges.
+//! - [`family`]: the hashes of an Issue, also those of earlier versions of the grouping rule.
+//!   [`moves`]: Issues that a version of the rule joins.
+//! - [`standing`]: states. [`triage`]: changes of states, assignees and merges.
+//! - [`grouping`]: by what an Issue is grouped.
 //! - [`owned`]: conditions on owners. [`similar`]: similar Issues. [`source`]: the commit of an occurrence.
 //! - [`extent`]: users and versions. [`tags`]: distributions of attributes. [`activity`]: changes and comments.
 //!
@@ -13,6 +16,8 @@ pub mod activity;
 mod columns;
 mod extent;
 mod family;
+mod grouping;
+pub mod moves;
 pub mod onsets;
 mod owned;
 pub mod similar;
@@ -346,7 +351,7 @@ async fn views(
         let reach = Reach { users: &users, history: histories.get(&group.hash) };
         let assignee = group.assignee.and_then(|user| triage::person(executor, user));
         let group_view = view(group, latest.get(&group.hash), trends.line(&group.hash), reach);
-        let merged_hashes = families.merged_into(group.hash).iter().map(|hash| ids::format_hash(*hash)).collect();
+        let merged_hashes = families.merged_into(group.hash).map(ids::format_hash).collect();
         IssueGroup { assignee, merged_hashes, ..group_view }
     });
     Ok(shown.collect())
@@ -457,8 +462,10 @@ pub async fn detail(
         Some(latest) => source::commit(executor, project, latest).await?,
         None => String::new(),
     };
+    let grouping = page.first().map(|latest| grouping::of(executor.context.grouping, &families, hash, latest));
     Ok(IssueDetail {
         group,
+        grouping,
         commit,
         occurrences: page.into_iter().map(|occurrence| occurrence.view).collect(),
         pagination: paging.info(rows),

@@ -1,8 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide-react";
+import { useEffect } from "react";
 import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
+import { useWholeOccurrence } from "../../api/whole";
 import { brief, count, NONE, plural } from "../../model/format";
 import { changeOfIssue } from "../../model/open-changes";
 import { exactTime } from "../../model/time";
@@ -10,6 +12,7 @@ import type { IssueDetail, IssueState } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";
+import { CutNote } from "../../parts/CutNote";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions";
 import { OwnerLink } from "../../parts/IssueCells";
@@ -23,6 +26,7 @@ import { useKeys } from "../../ui/keys";
 import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
 import { ALL_EVENTS, Causes } from "./Causes";
+import { Grouping } from "./Grouping";
 import { Recording } from "./Recording";
 import { Similar } from "./Similar";
 import { Stack } from "./Stack";
@@ -38,6 +42,13 @@ export function IssuePage() {
     { pagination: { page: event, pageSize: 1 }, withoutTags: true },
     { path: { hash } },
   );
+  // The address of a hash that was merged or joined leads to its issue.
+  const navigate = route.useNavigate();
+  const primary = query.isPlaceholderData ? undefined : query.data?.group.exceptionHash;
+  useEffect(() => {
+    if (primary && primary !== hash)
+      void navigate({ params: (before) => ({ ...before, hash: primary }), search: true, replace: true });
+  }, [primary, hash, navigate]);
   return (
     <QueryView query={query} skeleton={<SkeletonRows rows={10} />}>
       {(detail) => <Detail detail={detail} event={event} />}
@@ -45,13 +56,15 @@ export function IssuePage() {
   );
 }
 
-function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
-  const { group, pagination } = detail;
+function Detail({ detail: answer, event }: { detail: IssueDetail; event: number }) {
+  const { group, pagination } = answer;
+  const whole = useWholeOccurrence(answer.occurrences?.[0]);
+  const occurrence = whole.row;
+  const detail = { ...answer, occurrences: occurrence ? [occurrence] : [] };
   const search = route.useSearch();
   const patch = usePatchSearch();
   const explain = () => patch({ explain: search.explain ? undefined : ALL_EVENTS, where: undefined });
   const change = useSetState();
-  const occurrence = detail.occurrences?.[0];
   const hashes = [group.exceptionHash];
   const mayChange = useMayWrite();
   const set = (state: IssueState) =>
@@ -89,6 +102,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
           <Causes hash={group.exceptionHash} search={search} />
+          <CutNote of={whole} />
           <Stack detail={detail} />
           {(occurrence?.hasRecording || occurrence?.sessionId) && (
             <Recording key={occurrence.id} occurrence={occurrence} title={group.title} />
@@ -106,6 +120,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         </div>
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
+          {detail.grouping && <Grouping grouping={detail.grouping} />}
           {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
           <Similar hash={group.exceptionHash} />
           <IssueTrend points={group.hourlyTrend} />

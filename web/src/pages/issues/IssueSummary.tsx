@@ -1,9 +1,11 @@
 // The summary of one issue in the drawer of the list.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
+import { useWholeIssue } from "../../api/whole";
 import { count, NONE } from "../../model/format";
 import type { IssueGroup } from "../../model/types";
 import { Ago } from "../../parts/Ago";
+import { CutNote } from "../../parts/CutNote";
 import { Estimated } from "../../parts/Estimated";
 import { OwnerLink } from "../../parts/IssueCells";
 import { IssueTrend } from "../../parts/IssueTrend";
@@ -20,6 +22,7 @@ export function IssuePageLink({ row }: { row: IssueGroup }) {
 }
 
 export function IssueSummary({ row }: { row: IssueGroup }) {
+  const whole = useWholeIssue(row);
   return (
     <>
       <Stats
@@ -35,7 +38,8 @@ export function IssueSummary({ row }: { row: IssueGroup }) {
       </p>
       <IssueTrend points={row.hourlyTrend} />
       <Section title="Latest stack trace">
-        <StackTrace text={row.stackTrace} />
+        <CutNote of={whole} />
+        <StackTrace text={whole.row.stackTrace} />
       </Section>
     </>
   );

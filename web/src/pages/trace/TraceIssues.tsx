@@ -1,9 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
+import { useWholeOccurrence } from "../../api/whole";
 import { brief } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { IssueOccurrence, Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
+import { CutNote } from "../../parts/CutNote";
 import { OwnerLink } from "../../parts/IssueCells";
 import { StackTrace } from "../../parts/StackTrace";
 import { Empty } from "../../parts/states";
@@ -49,10 +51,20 @@ export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence
               )}
               <OwnerLink type={one.ownerType} name={one.ownerName} />
             </div>
-            <StackTrace text={one.stackTrace} />
+            <WholeStack of={one} />
           </li>
         );
       })}
     </ol>
+  );
+}
+
+function WholeStack({ of }: { of: IssueOccurrence }) {
+  const whole = useWholeOccurrence(of);
+  return (
+    <>
+      <CutNote of={whole} />
+      <StackTrace text={whole.row.stackTrace} />
+    </>
   );
 }

@@ -289,6 +289,7 @@ impl QueryThreshold {
             aggregation: self.aggregation,
             tag_filters: self.tag_filters.clone(),
             group_by: None,
+            inverted: false,
         }
     }
 }

@@ -14,6 +14,7 @@ use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::ids;
+use tidewatch_query::issues::Families;
 use tidewatch_query::time::Range;
 use tidewatch_query::time_windows::{self, AiRow};
 
@@ -249,7 +250,13 @@ impl Evaluation<'_> {
     /// Issues that are not known: rules for new ones fire, once.
     async fn new_issues(&self, hashes: &[u64]) -> Result<RuleBatch, QueryError> {
         let mut batch = RuleBatch::default();
+        // A hash that belongs to a known Issue, by a merge or by a version of the grouping rule, is no new Issue.
+        let families = Families::load(&self.executor, self.project.number).await?;
         for hash in hashes {
+            if families.primary(*hash) != *hash || families.pointer(*hash).is_some() {
+                batch.known.push((self.project.number, *hash));
+                continue;
+            }
             let title = time_windows::issue_title(&self.executor, self.project.number, *hash).await?;
             for parsed in self.rules {
                 let RuleConfig::NewError(rule) = &parsed.config else { continue };

@@ -6,17 +6,18 @@ mod source;
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_query::error::QueryError;
 use tidewatch_query::time_windows::{self, SearchMeasure, Windows};
-use tidewatch_query::views::changes::{ChangeCard, ChangeKind};
+use tidewatch_query::views::changes::{ChangeCard, ChangeKind, SentencePart};
 use tidewatch_query::{ids, metrics};
 
 use super::Measured;
 use crate::rules::config::{
     ChangeFound, DataType, IssueSpike, QueryMeasure, QueryThreshold, RuleConfig, SubjectKind, matches,
 };
-use crate::rules::words::{escaped, minutes, number, with_unit};
+use crate::rules::words::{clock_in, escaped, minutes, number, time_in, with_unit};
 
 pub(super) use source::Source;
 
@@ -269,6 +270,7 @@ impl Source {
 
     async fn changed(&mut self, rule: &ChangeFound) -> Result<Vec<Measured>, QueryError> {
         let cards = self.changes().await?;
+        let zone = self.zone();
         let of_rule = |card: &&ChangeCard| {
             let kind = subject_kind(card.kind);
             (rule.kinds.is_empty() || rule.kinds.contains(&kind)) && matches(&rule.name, &card.name)
@@ -278,12 +280,18 @@ impl Source {
             subject: format!("{}:{}", kind_name(card.kind), card.exception_hash.as_deref().unwrap_or(&card.name)),
             value: Some(card.score),
             breaches: card.recovered.is_none(),
-            title: card.sentence.clone(),
-            body: format!("It got worse at {}.", card.since),
+            title: sentence(card, &zone),
+            body: format!("It got worse at {}.", time_in(&card.since, &zone)),
             page: page_of(card),
         };
         Ok(cards.iter().filter(of_rule).map(measured).collect())
     }
+}
+
+/// The sentence of a change, with its times in a zone.
+fn sentence(card: &ChangeCard, zone: &TimeZone) -> String {
+    let part = |part: &SentencePart| part.at.as_deref().map_or_else(|| part.text.clone(), |at| clock_in(at, zone));
+    card.sentence_parts.iter().map(part).collect()
 }
 
 /// A value per window; 0 where there is none.

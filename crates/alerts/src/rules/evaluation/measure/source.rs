@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use jiff::tz::TimeZone;
 use tidewatch_limits as limits;
 use tidewatch_query::changes;
 use tidewatch_query::error::QueryError;
@@ -23,6 +24,13 @@ pub struct Source {
 impl Source {
     pub fn new(executor: Executor, project: SharedProject) -> Source {
         Source { executor, project, served: HashMap::new(), changes: None }
+    }
+
+    /// The time zone of the project's organization; UTC when it is unknown.
+    pub(super) fn zone(&self) -> TimeZone {
+        let organizations = self.executor.context.people.organizations();
+        let own = organizations.iter().find(|one| one.id == self.project.organization_id);
+        own.and_then(|one| TimeZone::get(&one.timezone).ok()).unwrap_or(TimeZone::UTC)
     }
 
     /// `pattern`: of names; without a wildcard only that name is read.
