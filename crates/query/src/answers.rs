@@ -41,7 +41,8 @@ pub async fn read(executor: &Executor, project: &Project, request: AnswersReques
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let data_since = data_since(executor, project.number, range).await?;
     let known_from = data_since.map_or(range.from, |since| since.saturating_add(BEGINNING).max(range.from));
-    let with_data = Range { from: data_since.unwrap_or(range.from), to: range.to };
+    let from = data_since.unwrap_or(range.from);
+    let with_data = Range { from, to: range.to.min(now).max(from.saturating_add(1)) };
     let (mut always_bad, new, ai_spend) = tokio::try_join!(
         endpoints::always_bad(executor, project, with_data),
         new_things(executor, project, range, known_from),
@@ -289,7 +290,7 @@ fn spend(name: String, whole: (f64, f64), part: (f64, f64), previous: (f64, f64)
 }
 
 async fn costs(executor: &Executor, project: u32, range: Range) -> Result<Costs, QueryError> {
-    let priced = filters::not(Filter::IsNull { column: "total_cost" });
+    let priced = ai_metrics::counted_with("total_cost");
     let sums = vec![Function::Sum("total_cost").named(COST), Function::Weight.named(COUNT)];
     let filter = ai_metrics::model_calls().and(priced);
     let plan = plans::groups(Table::AiTraces, &[project], range, filter, vec![Key::column("name")], sums);

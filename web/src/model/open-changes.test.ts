@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { changeChip, changedServices, changeOfIssue, mapSince, openChangeOf } from "./open-changes";
+import { changeChip, changedServices, changeOfIssue, changeSentence, mapSince, openChangeOf } from "./open-changes";
+import { setTimeZone } from "./time";
 import type { ChangeCard } from "./types";
 
 const NOW = Date.parse("2026-06-01T14:00:00Z");
@@ -23,6 +24,7 @@ describe("the chip of an open change", () => {
     [effect("p50", 30, 201), /^6\.7 × since \d\d:\d\d$/],
     [effect("cost", 0.02, 0.05), /^2\.5 × since /],
     [effect("error_rate", 0.01, 0.12), /^12 % fail since /],
+    [effect("refused_share", 0.01, 0.25), /^25 % refused since /],
     [effect("slow_share", 0.01, 0.06), /^6 % slow since /],
     [effect("calls", 10, 3), /^70 % fewer calls since /],
     [effect("p50", 0, 3), /^worse since /],
@@ -34,6 +36,18 @@ describe("the chip of an open change", () => {
   it("has the date of a change that is older than a day", () => {
     expect(changeChip(card({ since: "2026-05-21T12:00:00Z" }), NOW)).toMatch(/since 21 May \d\d:\d\d$/);
   });
+});
+
+it("the times of a sentence are in the viewer's zone", () => {
+  const sentenceParts = [
+    { text: "GET /a is slower since " },
+    { text: "05:51 UTC", at: "2026-06-01T05:51:00Z" },
+    { text: "." },
+  ];
+  setTimeZone("Asia/Tokyo");
+  expect(changeSentence({ sentenceParts }, NOW)).toBe("GET /a is slower since 14:51.");
+  expect(changeSentence({ sentenceParts }, NOW + 86_400_000)).toBe("GET /a is slower since 1 Jun 14:51.");
+  setTimeZone(null);
 });
 
 it("a subject has its own open change, or that from which it suffers", () => {

@@ -67,6 +67,8 @@ function effectWords({ metric, before, after }: ChangeCard["effects"][number]): 
   switch (metric) {
     case "error_rate":
       return `${percent(after)} fail`;
+    case "refused_share":
+      return `${percent(after)} refused`;
     case "slow_share":
       return `${percent(after)} slow`;
     case "calls":
@@ -79,4 +81,9 @@ function effectWords({ metric, before, after }: ChangeCard["effects"][number]): 
 /** The time of day; with the date when it is more than a day ago. */
 export function moment(ms: number, nowMs: number): string {
   return nowMs - ms < DAY_MS ? clockMinutes(ms) : `${dayMonth(ms)} ${clockMinutes(ms)}`;
+}
+
+/** The sentence of a change, with its times in the viewer's time zone. */
+export function changeSentence(card: Pick<ChangeCard, "sentenceParts">, nowMs: number): string {
+  return card.sentenceParts.map(({ text, at }) => (at ? moment(parseMs(at), nowMs) : text)).join("");
 }

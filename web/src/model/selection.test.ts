@@ -71,8 +71,9 @@ describe("the rows of a change", () => {
       box: { fromMs, toMs: nowMs, fromNs: 250e6, toNs: Number.MAX_SAFE_INTEGER },
     });
     expect(card("error_rate", { slowMs: 250 })).toEqual({ kind: "errors", time: { fromMs, toMs: nowMs } });
+    expect(card("refused_share")).toEqual({ kind: "refused", time: { fromMs, toMs: nowMs } });
     expect(card("cost", { kind: "ai_trace" })).toEqual({ kind: "time", time: { fromMs, toMs: nowMs } });
-    for (const found of [card("slow_share", { slowMs: 1 }), card("error_rate"), card("cost")])
+    for (const found of [card("slow_share", { slowMs: 1 }), card("error_rate"), card("refused_share"), card("cost")])
       expect(found && parseSelection(selectionText(found))).toEqual(found);
   });
 

@@ -17,6 +17,8 @@ export interface Box extends TimeBox {
 export type Selection =
   | { kind: "slow" }
   | { kind: "errors"; time?: TimeBox }
+  /** Answered with a status of 400 to 499. */
+  | { kind: "refused"; time: TimeBox }
   /** All rows of a time, against as long before it. */
   | { kind: "time"; time: TimeBox }
   | { kind: "version"; version: string }
@@ -31,17 +33,18 @@ const SPIKE_DEVIATIONS = 3;
 const SPIKE_ROWS = 5;
 
 /**
- * The selection of a URL parameter: "slow", "errors", "errors:" or "time:" and "fromMs,toMs", "version:" and a version,
+ * The selection of a URL parameter: "slow", "errors", "errors:", "refused:" or "time:" and "fromMs,toMs", "version:" and a version,
  * or "fromMs,toMs,fromNs,toNs"; null if it is none.
  */
 export function parseSelection(text: string | undefined): Selection | null {
   if (text === "slow" || text === "errors") return { kind: text };
   if (text?.startsWith(VERSION) && text !== VERSION) return { kind: "version", version: text.slice(VERSION.length) };
-  const [, kind, rest] = /^(?:(errors|time):)?(.*)$/s.exec(text ?? "") ?? [];
+  const [, kind, rest] = /^(?:(errors|refused|time):)?(.*)$/s.exec(text ?? "") ?? [];
   const numbers = rest.split(",").map(Number);
   const [fromMs, toMs, fromNs, toNs] = numbers;
   if (!numbers.every(Number.isSafeInteger) || fromMs >= toMs) return null;
-  if (kind) return numbers.length === 2 ? { kind: kind as "errors" | "time", time: { fromMs, toMs } } : null;
+  if (kind)
+    return numbers.length === 2 ? { kind: kind as "errors" | "refused" | "time", time: { fromMs, toMs } } : null;
   return numbers.length === 4 && fromNs < toNs ? { kind: "box", box: { fromMs, toMs, fromNs, toNs } } : null;
 }
 
@@ -59,6 +62,7 @@ export function selectionBody(selection: Selection, slowNs: number | null, isTra
   const always = { fromDate: null, toDate: null };
   if (selection.kind === "errors")
     return { ...(selection.time ? dates(selection.time) : always), query: isTrace ? "error:true" : "status:error" };
+  if (selection.kind === "refused") return { ...dates(selection.time), query: "status>=400 status<500 -status:error" };
   if (selection.kind === "time") return { ...dates(selection.time), query: null };
   if (selection.kind === "slow") return { ...always, query: `duration>=${slowNs ?? 0}ns` };
   if (selection.kind === "version") return { ...always, query: `version:${quoted(selection.version)}` };
@@ -82,6 +86,7 @@ export function changeSelection(
   const fromMs = parseMs(card.since);
   const time = { fromMs, toMs: Math.max(card.recovered ? parseMs(card.recovered) : nowMs, fromMs + 60_000) };
   if (worst === "error_rate") return { kind: "errors", time };
+  if (worst === "refused_share") return { kind: "refused", time };
   if (worst === "cost" || !card.slowMs) return { kind: "time", time };
   return { kind: "box", box: { ...time, fromNs: Math.round(card.slowMs * 1e6), toNs: LONGEST_NS } };
 }

@@ -14,6 +14,7 @@ const SLOWER: &[Kind] = &[Kind::Slower, Kind::SlowerTail, Kind::SlowShare];
 fn incidents() -> Vec<(&'static str, Effect, &'static [Kind])> {
     let slower = |factor, share| Effect { slower: (factor, share), ..NONE };
     let failing = |failing| Effect { failing, ..NONE };
+    let refusing = |refusing| Effect { refusing, ..NONE };
     let traffic = |traffic| Effect { traffic, ..NONE };
     let dearer = |dearer| Effect { dearer, ..NONE };
     vec![
@@ -29,6 +30,8 @@ fn incidents() -> Vec<(&'static str, Effect, &'static [Kind])> {
         ("3 points failing", failing(0.03), &[Kind::Failing]),
         ("12 points failing", failing(0.12), &[Kind::Failing]),
         ("50 points failing", failing(0.5), &[Kind::Failing]),
+        ("10 points refused", refusing(0.1), &[Kind::Refusing]),
+        ("25 points refused", refusing(0.25), &[Kind::Refusing]),
         ("traffic to 60 %", traffic(0.6), &[Kind::Fewer]),
         ("traffic to 30 %", traffic(0.3), &[Kind::Fewer]),
         ("traffic to nothing", traffic(0.0), &[Kind::Fewer]),

@@ -33,13 +33,15 @@ pub struct Effect {
     pub slower: (f64, f64),
     /// Added failed share.
     pub failing: f64,
+    /// Added refused share.
+    pub refusing: f64,
     /// Factor of traffic.
     pub traffic: f64,
     /// Factor of costs.
     pub dearer: f64,
 }
 
-pub const NONE: Effect = Effect { slower: (1.0, 1.0), failing: 0.0, traffic: 1.0, dearer: 1.0 };
+pub const NONE: Effect = Effect { slower: (1.0, 1.0), failing: 0.0, refusing: 0.0, traffic: 1.0, dearer: 1.0 };
 
 /// Consecutive minutes, the first one since the epoch.
 pub struct Minutes {
@@ -93,6 +95,7 @@ fn quarter(minutes: &[Minute<'_>]) -> Quarter {
     Quarter {
         calls: sum(|minute| minute.calls),
         failed: sum(|minute| minute.failed),
+        refused: sum(|minute| minute.refused),
         durations: QUANTILES.map(at),
         priced: sum(|minute| minute.priced),
         cost: sum(|minute| minute.cost),
@@ -127,6 +130,9 @@ impl Endpoint {
         let (wave, phase) = (0.3 + 0.4 * random.f64(), 90.0 * normal(&mut random));
         let weekend = 0.4 + 0.5 * random.f64();
         let has_batch = random.f64() < 0.5;
+        // Numbers of their own, so that the other measures stay what they are without refusals.
+        let mut refusals = Rng::with_seed(!self.seed);
+        let refusing = 0.03 * refusals.f64() * refusals.f64();
         let mut drift = 0.0_f64;
         let mut hiccup = Spell::none(1.0);
         let mut burst = Spell::none(0.0);
@@ -162,6 +168,9 @@ impl Endpoint {
                 * drift.exp();
             let failing = failing + now.failing + burst.at(minute, 0.0) + if is_batch { 0.003 } else { 0.0 };
             let calls = poisson(&mut random, self.rate * traffic * now.traffic);
+            // Bots come in bursts.
+            let refusing = refusing + now.refusing + 0.5 * burst.at(minute, 0.0);
+            let refused = (0..calls).filter(|_| refusals.f64() < refusing).count() as f64;
             let (mut durations, mut failed, mut cost) = (Vec::with_capacity(calls), 0, 0.0);
             for _ in 0..calls {
                 let hit = if random.f64() < now.slower.1 { now.slower.0 } else { 1.0 };
@@ -181,6 +190,7 @@ impl Endpoint {
             minutes.push(Minute {
                 calls,
                 failed: f64::from(failed),
+                refused,
                 durations: points(&durations).into(),
                 priced,
                 cost,

@@ -30,6 +30,8 @@ pub enum Kind {
     SlowShare,
     /// The failed share.
     Failing,
+    /// The share that is answered with a status of 400 to 499.
+    Refusing,
     /// The number of requests fell.
     Fewer,
     /// The cost of a request.
@@ -47,17 +49,27 @@ pub struct Change {
     pub is_exact: bool,
     /// The minute after the last one of the change, when it is over.
     pub recovered: Option<i64>,
-    /// Usual value: nanoseconds, failed or slow share, requests a minute, or US dollars a request.
+    /// Usual value: nanoseconds, failed, refused or slow share, requests a minute, or US dollars a request.
     pub before: f64,
     /// Value since then, in the same unit.
     pub after: f64,
     /// Longer than usual, nanoseconds: a tenth of the requests before the change, hardly any for [`Kind::SlowShare`]. 0
     /// for other kinds than durations.
     pub slow_ns: f64,
+    /// Minutes of the change: from `since` to its end, or to the end of the data.
+    pub minutes: i64,
     /// Requests an hour since then.
     pub calls_an_hour: f64,
     /// Requests an hour that the change affects, weighted by its severity.
     pub harm: f64,
+}
+
+impl Change {
+    /// Whether both went on at some time.
+    fn overlaps(&self, other: &Change) -> bool {
+        let end = |change: &Change| change.recovered.unwrap_or(i64::MAX);
+        self.since < end(other) && other.since < end(self)
+    }
 }
 
 /// One row of the table of thresholds.
@@ -79,19 +91,23 @@ const LN_LEAST: f64 = 0.139_761_942;
 const ERRORS_LEAST: f64 = 0.003;
 const ERRORS_MARGIN: f64 = 0.002;
 const ERRORS_COUNT: f64 = 4.0;
+const REFUSALS_LEAST: f64 = 0.05;
+const REFUSALS_MARGIN: f64 = 0.02;
 const SLOW_LEAST: f64 = 0.02;
 const SLOW_MARGIN: f64 = 0.01;
 const SLOW_COUNT: f64 = 8.0;
 /// Logarithm of 1.2, and US dollars an hour.
 const LN_DEARER: f64 = 0.182_321_557;
 const DOLLARS_LEAST: f64 = 0.5;
+/// The harm of a refused request, of that of a failed one.
+const REFUSAL: f64 = 0.5;
 const MS: f64 = units::MILLISECOND_NS as f64;
 
 const fn test(metric: Metric, (length, left_out): (i64, usize), wanted: f64, wanted_young: f64, margin: f64) -> Test {
     Test { metric, window: Window { length, left_out }, wanted, wanted_young, margin }
 }
 
-const TESTS: [Test; 14] = [
+const TESTS: [Test; 17] = [
     test(Metric::P50, (10, 4), 9.0, 12.5, LN_MARGIN),
     test(Metric::P50, (30, 8), 5.8, 12.5, LN_MARGIN),
     // A median of an hour is robust with all minutes.
@@ -104,6 +120,9 @@ const TESTS: [Test; 14] = [
     test(Metric::Errors, (10, 4), 4.0, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
+    test(Metric::Refusals, (10, 4), 4.0, 5.2, REFUSALS_MARGIN),
+    test(Metric::Refusals, (30, 8), 3.6, 5.2, REFUSALS_MARGIN),
+    test(Metric::Refusals, (60, 14), 4.6, 5.2, REFUSALS_MARGIN),
     test(Metric::Cost, (10, 4), 9.0, 12.5, LN_MARGIN),
     test(Metric::Cost, (30, 8), 5.8, 8.0, LN_MARGIN),
     test(Metric::Cost, (60, 0), 4.8, 8.0, LN_MARGIN),
@@ -160,7 +179,8 @@ pub fn falls(series: &Series) -> Vec<Change> {
 
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
-    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::SlowShare, Kind::Failing, Kind::Fewer, Kind::Dearer];
+    let kinds =
+        [Kind::Slower, Kind::SlowerTail, Kind::SlowShare, Kind::Failing, Kind::Refusing, Kind::Fewer, Kind::Dearer];
     let is_measured = |kind: &Kind| *kind != Kind::Dearer || series.has_costs();
     let mut found: Vec<Change> =
         kinds.into_iter().filter(is_measured).filter_map(|kind| latest(series, kind)).collect();
@@ -168,9 +188,13 @@ pub fn changes(series: &Series) -> Vec<Change> {
     for (kind, said) in
         [(Kind::Slower, [Kind::SlowerTail, Kind::SlowShare].as_slice()), (Kind::SlowerTail, &[Kind::SlowShare])]
     {
-        if found.iter().any(|change| change.kind == kind && change.recovered.is_none()) {
-            found.retain(|change| !said.contains(&change.kind));
-        }
+        let Some(of_kind) = found.iter().find(|change| change.kind == kind).cloned() else { continue };
+        // A tail that goes on says what a median that recovered does not.
+        let is_said = |change: &Change| {
+            said.contains(&change.kind)
+                && (of_kind.recovered.is_none() || (change.recovered.is_some() && change.overlaps(&of_kind)))
+        };
+        found.retain(|change| !is_said(change));
     }
     found
 }
@@ -209,6 +233,7 @@ fn metric_of(kind: Kind) -> Metric {
         Kind::SlowerTail => Metric::P90,
         Kind::SlowShare => Metric::SlowShare,
         Kind::Failing => Metric::Errors,
+        Kind::Refusing => Metric::Refusals,
         Kind::Fewer => Metric::Calls,
         Kind::Dearer => Metric::Cost,
     }
@@ -233,6 +258,7 @@ fn alarm(series: &Series, kind: Kind, now: i64) -> Option<(i64, f64)> {
 fn least_of(metric: Metric) -> f64 {
     match metric {
         Metric::Errors => ERRORS_LEAST,
+        Metric::Refusals => REFUSALS_LEAST,
         Metric::SlowShare => SLOW_LEAST,
         Metric::Cost => LN_DEARER,
         Metric::P50 | Metric::P90 | Metric::Calls => LN_LEAST,
@@ -269,7 +295,7 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
 fn is_significant(series: &Series, test: &Test, value: &Value, usual: &Usual) -> bool {
     let added = value.x - usual.centre;
     let is_enough = match test.metric {
-        Metric::Errors => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
+        Metric::Errors | Metric::Refusals => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
         Metric::SlowShare => value.failed >= SLOW_COUNT && value.x >= 2.0 * usual.centre,
         Metric::Cost => {
             let an_hour = value.calls * 60.0 / (test.window.length - test.window.left_out as i64) as f64;
@@ -286,7 +312,7 @@ fn is_significant(series: &Series, test: &Test, value: &Value, usual: &Usual) ->
         Metric::P50 => 1.25 * series.spread / calls.sqrt(),
         Metric::P90 => 2.2 * series.spread / calls.sqrt(),
         Metric::Cost => series.cost_spread / calls.sqrt(),
-        Metric::Errors | Metric::SlowShare | Metric::Calls => {
+        Metric::Errors | Metric::Refusals | Metric::SlowShare | Metric::Calls => {
             let share = usual.centre.max(0.5 / calls).min(0.5);
             (share * (1.0 - share) / calls).sqrt()
         }
@@ -295,10 +321,10 @@ fn is_significant(series: &Series, test: &Test, value: &Value, usual: &Usual) ->
         Metric::P50 | Metric::P90 => (by_chance(value.calls), LATENCY_FLOOR),
         // The noise of windows has that of their requests.
         Metric::Cost => (0.0, LATENCY_FLOOR),
-        Metric::Errors | Metric::SlowShare | Metric::Calls => (by_chance(value.calls), ERRORS_FLOOR),
+        Metric::Errors | Metric::Refusals | Metric::SlowShare | Metric::Calls => (by_chance(value.calls), ERRORS_FLOOR),
     };
     let (noise, high) = match test.metric {
-        Metric::Errors | Metric::SlowShare | Metric::Calls => (usual.noise, usual.high),
+        Metric::Errors | Metric::Refusals | Metric::SlowShare | Metric::Calls => (usual.noise, usual.high),
         _ => {
             let noise = of_more_requests(usual.noise, by_chance(usual.calls), by_chance(value.calls));
             let narrower = if usual.noise > 0.0 { noise / usual.noise } else { 1.0 };
@@ -369,18 +395,30 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
         Kind::SlowShare => series.slow_ns,
         _ => 0.0,
     };
-    let (start, is_exact) = match kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => split(&series.slow(slow_ns, from, to))?,
-        Kind::Failing => split(&series.failures(from, to))?,
-        Kind::Fewer => split_calls(&series.failures(from, to))?,
-        Kind::Dearer => split(&series.dearer(between(series, open, to), from, to))?,
+    let dear = if kind == Kind::Dearer { between(series, open, to) } else { 0.0 };
+    let bad = |from, to| match kind {
+        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => series.slow(slow_ns, from, to),
+        Kind::Failing | Kind::Fewer => series.failures(from, to),
+        Kind::Refusing => series.refusals(from, to),
+        Kind::Dearer => series.dearer(dear, from, to),
     };
+    let split = if kind == Kind::Fewer { split_calls } else { split };
+    let (start, is_exact) = split(&bad(from, to))?;
     let since = from + start as i64;
+    // The windows that tell that a change is over still have minutes of it: its end is found as its start is, backwards.
+    let recovered = open.recovered.map(|end| {
+        let calm = (end + RECOVERY).min(series.end());
+        let mut minutes = bad(since, calm);
+        minutes.reverse();
+        split(&minutes).map_or(end, |(after, _)| (calm - after as i64).clamp(since + 1, end))
+    });
+    let to = recovered.unwrap_or(to);
     let after = series.whole(metric_of(kind), since, to).or_else(|| {
         // Shorter than the requests of a window.
         series.window(metric_of(kind), open.length, 0, open.at)
     })?;
-    let minutes = (to - since).max(1) as f64;
+    let length = (to - since).max(1);
+    let minutes = length as f64;
     let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
     let (before, now) = match kind {
         Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
@@ -389,7 +427,7 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
             let usual = series.whole(Metric::Cost, usual_end - 24 * 60, usual_end);
             (usual.map_or(open.centre, |value| value.x).exp(), after.x.exp())
         }
-        Kind::Failing | Kind::SlowShare => (open.centre, after.x),
+        Kind::Failing | Kind::Refusing | Kind::SlowShare => (open.centre, after.x),
         Kind::Fewer => (usual_calls(series, since, open), after.x / minutes),
     };
     let harm = match kind {
@@ -398,6 +436,11 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
         Kind::Failing => {
             let extra = (now - before).max(0.0);
             calls_an_hour * extra * (1.0 + 4.0 * extra)
+        }
+        // Refused callers are told so, and may mend their request.
+        Kind::Refusing => {
+            let extra = (now - before).max(0.0);
+            REFUSAL * calls_an_hour * extra * (1.0 + 4.0 * extra)
         }
         Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
             let total = |index: fn(&(f64, f64)) -> f64| series.slow(slow_ns, since, to).iter().map(index).sum::<f64>();
@@ -414,8 +457,8 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
             calls_an_hour * worse * weight * (1.0 + 4.0 * worse)
         }
     };
-    let (recovered, after) = (open.recovered, now);
-    Some(Change { kind, since, is_exact, recovered, before, after, slow_ns, calls_an_hour, harm })
+    let after = now;
+    Some(Change { kind, since, is_exact, recovered, before, after, slow_ns, minutes: length, calls_an_hour, harm })
 }
 
 /// A cost between the usual one and that of the window of the alarm.

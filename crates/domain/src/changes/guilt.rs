@@ -12,6 +12,8 @@ pub struct Added {
     pub change: f64,
     /// Other subjects that it calls, by index, and the part of the change that they pass on.
     pub callees: Vec<(usize, f64)>,
+    /// A subject that calls this one more often since it got worse, by index: it is the cause, not this one.
+    pub pressed_by: Option<usize>,
 }
 
 /// For each subject the index of the guilty one: its own, or that of the callee that explains it, step by step.
@@ -24,7 +26,15 @@ fn walk(subjects: &[Added], start: usize) -> usize {
     let mut at = start;
     loop {
         let subject = &subjects[at];
+        if let Some(caller) = subject.pressed_by.filter(|caller| !visited.contains(caller)) {
+            at = caller;
+            visited.push(at);
+            continue;
+        }
         let passed_on = |(_, part): &(usize, f64)| part.max(0.0);
+        // A callee that the subject presses is slow because of it.
+        let is_pressed = |callee: usize| subjects[callee].pressed_by == Some(at);
+        let passed_on = |callee: &(usize, f64)| if is_pressed(callee.0) { 0.0 } else { passed_on(callee) };
         let own = subject.change - subject.callees.iter().map(passed_on).sum::<f64>();
         if subject.change <= 0.0 || own >= OWN * subject.change {
             return at;
@@ -46,7 +56,7 @@ mod tests {
     use super::*;
 
     fn added(change: f64, callees: &[(usize, f64)]) -> Added {
-        Added { change, callees: callees.to_vec() }
+        Added { change, callees: callees.to_vec(), pressed_by: None }
     }
 
     // The callee that explains most of a change is guilty, also over several steps; without one the subject itself is.
@@ -62,6 +72,8 @@ mod tests {
             (vec![added(900.0, &[(1, 300.0), (2, 500.0)]), added(300.0, &[]), added(500.0, &[])], vec![2, 1, 2]),
             // A callee that got faster explains nothing.
             (vec![added(800.0, &[(1, -100.0)]), added(-100.0, &[])], vec![0, 1]),
+            // A caller that multiplies its calls is the cause of what its callee takes.
+            (vec![added(800.0, &[(1, 790.0)]), Added { pressed_by: Some(0), ..added(150.0, &[]) }], vec![0, 0]),
             // Calls in a circle end.
             (vec![added(800.0, &[(1, 800.0)]), added(800.0, &[(0, 800.0)])], vec![1, 0]),
         ] {

@@ -25,4 +25,4 @@ pub use screen::{QUANTILES, QUARTER, Quarter, SCREENED, Suspicion, suspicion};
 pub use series::{Minute, Series};
 pub use version::{Relation, Served, carried_by};
 pub use versus::{Differs, Sample, differences};
-pub use words::{Card, sentence};
+pub use words::{CallsMore, Card, SlowerOperation, sentence};

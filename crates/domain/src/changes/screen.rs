@@ -45,6 +45,7 @@ const OF_NOISE: f64 = 0.7;
 /// Logarithms of a rise.
 const LN_LEAST: f64 = 0.1;
 const ERRORS_LEAST: f64 = 0.0012;
+const REFUSALS_LEAST: f64 = 0.02;
 const DOLLARS_LEAST: f64 = 0.2;
 /// Standard deviation of the logarithm of a quantile of one call, per spread of the durations; and the least rise, ns.
 const OF_QUANTILE: [(f64, f64); 4] = [(1.25, 3e6), (2.2, 6e6), (2.5, 6e6), (2.9, 6e6)];
@@ -66,6 +67,8 @@ pub struct Quarter {
     pub calls: f64,
     /// Failed calls.
     pub failed: f64,
+    /// Refused calls.
+    pub refused: f64,
     /// Durations in nanoseconds at [`QUANTILES`]; 0: none is timed.
     pub durations: [f64; 4],
     /// Calls with a cost.
@@ -78,17 +81,19 @@ pub struct Quarter {
 struct Window {
     calls: f64,
     failed: f64,
+    refused: f64,
     priced: f64,
 }
 
 /// Compared values of a [`Window`], by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the
-/// cost of a call; NaN: too few calls.
+/// cost of a call, refused share; NaN: too few calls.
 type Values = [f64; PLACES];
 
-const PLACES: usize = QUANTILES.len() + 2;
+const PLACES: usize = QUANTILES.len() + 3;
 const LONG: usize = QUANTILES.len() - 1;
 const FAILED: usize = LONG + 1;
 const PRICE: usize = LONG + 2;
+const REFUSED: usize = LONG + 3;
 
 /// A quarter, and the logarithms of its durations, which several windows use.
 struct Logarithms<'a> {
@@ -109,6 +114,7 @@ impl Window {
         let of_timed: f64 = timed().map(|one| one.quarter.calls).sum();
         let mean = |place: usize| timed().map(|one| one.durations[place] * one.quarter.calls).sum::<f64>() / of_timed;
         let (calls, failed) = (sum(|quarter| quarter.calls), sum(|quarter| quarter.failed));
+        let refused = sum(|quarter| quarter.refused);
         let (priced, cost) = (sum(|quarter| quarter.priced), sum(|quarter| quarter.cost));
         let mut values = [f64::NAN; PLACES];
         if calls >= CALLS {
@@ -116,11 +122,12 @@ impl Window {
                 (0..=LONG).for_each(|place| values[place] = mean(place));
             }
             values[FAILED] = failed / calls;
+            values[REFUSED] = refused / calls;
             if priced >= CALLS && cost > 0.0 {
                 values[PRICE] = (cost / priced).ln();
             }
         }
-        (Window { calls, failed, priced }, values)
+        (Window { calls, failed, refused, priced }, values)
     }
 }
 
@@ -239,14 +246,16 @@ fn risen(windows: &Windows, at: usize) -> f64 {
             add((value - own) / noise(place, own, FLOOR).hypot(chance), length.wanted);
         }
     }
-    let share = value(FAILED);
-    if window.failed >= 2.0 && windows.may_be_usual(at, FAILED, share - WANTED_ERRORS * ERRORS_FLOOR) {
-        let failing = usual(FAILED);
-        if share - failing >= ERRORS_LEAST && share >= 1.4 * failing {
-            // Counts of few failures are far from normal; their square roots are not.
-            let root = |count: f64| 2.0 * (count + 0.375).sqrt();
-            let by_chance = root(window.failed) - root(windows.mean(at, FAILED) * window.calls);
-            add(by_chance.min((share - failing) / noise(FAILED, failing, ERRORS_FLOOR)), WANTED_ERRORS);
+    for (place, count, least) in [(FAILED, window.failed, ERRORS_LEAST), (REFUSED, window.refused, REFUSALS_LEAST)] {
+        let share = value(place);
+        if count >= 2.0 && windows.may_be_usual(at, place, share - WANTED_ERRORS * ERRORS_FLOOR) {
+            let usual = usual(place);
+            if share - usual >= least && share >= 1.4 * usual {
+                // Counts of few failures are far from normal; their square roots are not.
+                let root = |count: f64| 2.0 * (count + 0.375).sqrt();
+                let by_chance = root(count) - root(windows.mean(at, place) * window.calls);
+                add(by_chance.min((share - usual) / noise(place, usual, ERRORS_FLOOR)), WANTED_ERRORS);
+            }
         }
     }
     let price = value(PRICE);
@@ -298,7 +307,8 @@ mod tests {
             let calls = (calls * drawn(0.1)).round();
             let durations = [0.1e9, 0.3e9, 0.45e9, 0.6e9].map(|ns| ns * drawn(0.08));
             let failed = (calls * 0.01 * drawn(0.5)).round();
-            Quarter { calls, failed, durations, priced: calls, cost: 0.02 * calls * drawn(0.05) }
+            let refused = (calls * 0.02 * drawn(0.5)).round();
+            Quarter { calls, failed, refused, durations, priced: calls, cost: 0.02 * calls * drawn(0.05) }
         };
         (0..SCREENED / QUARTER + 1).map(quarter).collect()
     }
@@ -323,6 +333,7 @@ mod tests {
             ("an hour, a slower tail", with(300.0, (4, 0), slower(2.0, 1))),
             ("an hour, a share of 4 % slower", with(600.0, (4, 0), slower(2.5, 2))),
             ("an hour, 3 points failing", with(600.0, (4, 0), |quarter| quarter.failed += 0.03 * quarter.calls)),
+            ("an hour, 10 points refused", with(600.0, (4, 0), |quarter| quarter.refused += 0.1 * quarter.calls)),
             ("a quarter, half of it failing", with(40.0, (9, 8), |quarter| quarter.failed = 0.5 * quarter.calls)),
             ("no traffic", with(60.0, (3, 0), |quarter| *quarter = Quarter::default())),
             ("no traffic for a quarter", with(300.0, (20, 19), |quarter| *quarter = Quarter::default())),

@@ -29,6 +29,8 @@ pub struct Minute<'a> {
     pub calls: f64,
     /// Failed requests.
     pub failed: f64,
+    /// Requests that were answered with a status of 400 to 499, and did not fail.
+    pub refused: f64,
     /// Durations in nanoseconds at evenly spaced quantiles; each stands for as many requests. Empty: none is timed.
     pub durations: Cow<'a, [f64]>,
     /// Requests with a cost.
@@ -52,6 +54,8 @@ pub struct Series {
     pub(super) spread: f64,
     /// Failed share of all requests.
     pub(super) failed_share: f64,
+    /// Refused share of all requests.
+    refused_share: f64,
     /// Requests are slow that take longer, nanoseconds; infinite when the usual long duration is unknown.
     pub(super) slow_ns: f64,
     /// Slow share of all requests.
@@ -72,6 +76,7 @@ type Ends = Vec<Option<Option<Value>>>;
 struct Cell {
     calls: f64,
     failed: f64,
+    refused: f64,
     ln_mean: f64,
     /// Places in [`Series::buckets`].
     buckets: Range<u32>,
@@ -91,6 +96,8 @@ pub(super) enum Metric {
     SlowShare,
     /// Failed share.
     Errors,
+    /// Refused share.
+    Refusals,
     /// Number of requests.
     Calls,
     /// Logarithm of the cost of a request.
@@ -104,7 +111,7 @@ pub(super) struct Value {
     pub x: f64,
     /// Requests measured.
     pub calls: f64,
-    /// Failed requests among them; slow ones of [`Metric::SlowShare`].
+    /// Failed requests among them; slow ones of [`Metric::SlowShare`], refused ones of [`Metric::Refusals`].
     pub failed: f64,
 }
 
@@ -122,6 +129,7 @@ impl Series {
             minutes.iter().filter(|cell| !cell.buckets.is_empty()).map(|cell| cell.ln_mean).collect();
         let (calls, failed) =
             minutes.iter().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
+        let refused: f64 = minutes.iter().map(|cell| cell.refused).sum();
         let (priced, cost) =
             minutes.iter().fold((0.0, 0.0), |(priced, cost), cell| (priced + cell.priced, cost + cell.cost));
         let bounds = (buckets.iter().min(), buckets.iter().max());
@@ -131,6 +139,7 @@ impl Series {
             buckets,
             typical_ln: median(&mut means).unwrap_or(0.0),
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
+            refused_share: if calls > 0.0 { refused / calls } else { 0.0 },
             slow_ns: f64::INFINITY,
             slow_share: 0.0,
             spread: 0.0,
@@ -232,6 +241,7 @@ impl Series {
             Metric::P50 | Metric::P90 if cell.buckets.is_empty() => 0.0,
             Metric::P50 | Metric::P90 => cell.calls * (cell.ln_mean - self.typical_ln),
             Metric::Errors => cell.failed - cell.calls * self.failed_share,
+            Metric::Refusals => cell.refused - cell.calls * self.refused_share,
             Metric::SlowShare => cell.slow - cell.calls * self.slow_share,
             Metric::Calls => -cell.calls,
             Metric::Cost => cell.cost - cell.priced * self.typical_cost,
@@ -248,7 +258,11 @@ impl Series {
             let value = is_known.then(|| Value { x: (cost / priced).ln(), calls: priced, failed: 0.0 });
             return vec![(metric, value)];
         }
-        let bad = |cell: &Cell| if metric == Metric::SlowShare { cell.slow } else { cell.failed };
+        let bad = |cell: &Cell| match metric {
+            Metric::SlowShare => cell.slow,
+            Metric::Refusals => cell.refused,
+            _ => cell.failed,
+        };
         let (calls, failed) =
             kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + bad(cell)));
         let value = |x: f64| Some(Value { x, calls, failed });
@@ -259,8 +273,8 @@ impl Series {
                 let quantiles = [(Metric::P50, 0.5), (Metric::P90, 0.9)];
                 quantiles.into_iter().map(|(metric, q)| (metric, quantile(q))).collect()
             }
-            Metric::Errors | Metric::SlowShare if calls < CALLS_FOR_RATE => vec![(metric, None)],
-            Metric::Errors | Metric::SlowShare => vec![(metric, value(failed / calls))],
+            Metric::Errors | Metric::Refusals | Metric::SlowShare if calls < CALLS_FOR_RATE => vec![(metric, None)],
+            Metric::Errors | Metric::Refusals | Metric::SlowShare => vec![(metric, value(failed / calls))],
             Metric::Calls | Metric::Cost => vec![(metric, value(calls))],
         }
     }
@@ -281,6 +295,11 @@ impl Series {
     /// Requests, and those that failed, of each minute of `from..to`.
     pub(super) fn failures(&self, from: i64, to: i64) -> Vec<(f64, f64)> {
         self.cells(from, to).iter().map(|cell| (cell.calls, cell.failed)).collect()
+    }
+
+    /// Requests, and those that were refused, of each minute of `from..to`.
+    pub(super) fn refusals(&self, from: i64, to: i64) -> Vec<(f64, f64)> {
+        self.cells(from, to).iter().map(|cell| (cell.calls, cell.refused)).collect()
     }
 
     /// Requests with a cost, and those of minutes whose requests cost more than `cost` on average, of each minute of
@@ -312,9 +331,10 @@ impl Cell {
             bucket_of(ln)
         }));
         let ln_mean = ln_sum / minute.durations.len().max(1) as f64;
-        let &Minute { calls, failed, priced, cost, .. } = minute;
+        let &Minute { calls, failed, refused, priced, cost, .. } = minute;
         let buckets = from..buckets.len() as u32;
-        Cell { calls, failed: failed.min(calls), ln_mean, buckets, slow: 0.0, priced, cost }
+        let (failed, refused) = (failed.min(calls), refused.min(calls));
+        Cell { calls, failed, refused, ln_mean, buckets, slow: 0.0, priced, cost }
     }
 
     /// Its part of the buckets of all minutes.

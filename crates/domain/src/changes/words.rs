@@ -18,12 +18,47 @@ pub struct Card<'a> {
     pub issues: &'a [String],
     /// Subjects that call this one and are worse because of it.
     pub sufferers: &'a [String],
+    /// The HTTP status of most refused requests.
+    pub refused_with: Option<i64>,
+    /// A subject that it calls more often since the change.
+    pub calls_more: Option<&'a CallsMore>,
+    /// The operation that slows it and the sufferers.
+    pub slower_operation: Option<&'a SlowerOperation>,
+}
+
+/// An operation that adds time to requests of several subjects.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlowerOperation {
+    /// Name of the operation.
+    pub name: String,
+    /// Service that runs or calls it; empty when unknown.
+    pub service: String,
+    /// Added time of a request, nanoseconds.
+    pub added_ns: f64,
+}
+
+impl SlowerOperation {
+    /// Whether both are the same operation of the same service.
+    pub fn is_same(&self, other: &SlowerOperation) -> bool {
+        (&self.name, &self.service) == (&other.name, &other.service)
+    }
+}
+
+/// Calls of one subject to another, for each of its own requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallsMore {
+    /// Name of the called subject.
+    pub callee: String,
+    /// Calls before the change.
+    pub before: f64,
+    /// Calls since then.
+    pub after: f64,
 }
 
 /// The sentence of a card. `clock` formats a minute since the epoch as a time of day.
 pub fn sentence(card: &Card<'_>, clock: impl Fn(i64) -> String) -> String {
     let Some(first) = card.changes.first() else { return String::new() };
-    let effects: Vec<String> = card.changes.iter().map(effect).collect();
+    let effects: Vec<String> = card.changes.iter().map(|change| effect(change, card.refused_with)).collect();
     let since = card.changes.iter().map(|change| change.since).min().unwrap_or(first.since);
     let about = if card.changes.iter().all(|change| change.is_exact) { "" } else { "about " };
     let mut text = format!("{} {} since {about}{}", card.name, effects.join(" and "), clock(since));
@@ -35,11 +70,14 @@ pub fn sentence(card: &Card<'_>, clock: impl Fn(i64) -> String) -> String {
         Some((_, Relation::Refuted)) | None => {}
     }
     text.push('.');
+    if let Some(slower) = card.slower_operation {
+        text += &format!(" {}{} takes {} more a request.", slower.name, of(&slower.service), duration(slower.added_ns));
+    }
+    if let Some(more) = card.calls_more {
+        text += &format!(" It calls {} {} a request, before {}.", more.callee, times(more.after), times(more.before));
+    }
     if let Some(failing) = card.changes.iter().find(|change| change.kind == Kind::Failing) {
-        let more = (failing.after - failing.before).max(0.0) * failing.calls_an_hour;
-        if more >= 1.0 {
-            text += &format!(" {} more failed calls an hour.", more.round());
-        }
+        text += &more_failures(failing);
     }
     match card.issues {
         [] => {}
@@ -58,11 +96,35 @@ pub fn sentence(card: &Card<'_>, clock: impl Fn(i64) -> String) -> String {
     text
 }
 
+/// Shorter changes are told in counts: a rate would be extrapolated.
+const RATED_MINUTES: i64 = 5;
+
+/// Failed calls beyond the usual ones, an hour, or of a short change in all.
+fn more_failures(failing: &Change) -> String {
+    let is_rated = failing.minutes >= RATED_MINUTES;
+    let hours = if is_rated { 1.0 } else { failing.minutes as f64 / 60.0 };
+    let more = ((failing.after - failing.before).max(0.0) * failing.calls_an_hour * hours).round();
+    if more < 1.0 {
+        return String::new();
+    }
+    let calls = if more == 1.0 { "call" } else { "calls" };
+    format!(" {more} more failed {calls}{}.", if is_rated { " an hour" } else { "" })
+}
+
 fn of(service: &str) -> String {
     if service.is_empty() { String::new() } else { format!(" of {service}") }
 }
 
-fn effect(change: &Change) -> String {
+/// "once", "4 times", "never".
+fn times(calls: f64) -> String {
+    match number(calls).as_str() {
+        "0" => "never".to_owned(),
+        "1" => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+fn effect(change: &Change, refused_with: Option<i64>) -> String {
     let (before, after) = (change.before, change.after);
     match change.kind {
         Kind::Slower => slower("P50", before, after),
@@ -77,6 +139,10 @@ fn effect(change: &Change) -> String {
             format!("costs {much} more per call ({} -> {})", dollars(before), dollars(after))
         }
         Kind::Failing => format!("fails in {} of calls, before {},", percent(after), percent(before)),
+        Kind::Refusing => {
+            let code = refused_with.map_or(String::new(), |code| format!(" ({code})"));
+            format!("refuses {} of calls{code}, before {},", percent(after), percent(before))
+        }
         Kind::Fewer if after <= 0.0 => format!("gets no calls (usually {} a minute)", number(before)),
         Kind::Fewer => {
             let share = percent(after / before.max(f64::MIN_POSITIVE));

@@ -1,5 +1,6 @@
 //! The rows of an explanation: each explains what the rows above it do not.
 
+use super::cause_order::can_begin;
 use super::conjunction::conjunction;
 use super::score::{Baseline, SUPPORT_MIN};
 use super::search::{Candidate, Mode, SYNONYM, Search};
@@ -146,7 +147,8 @@ fn began_with(table: &Table, all: Counts, explanation: &Explanation) -> Option<R
     let on = all.on(table.rates);
     found.retain(|candidate| {
         let counts = candidate.counts;
-        candidate.score.explained >= 0.8
+        can_begin(&table.columns[candidate.condition.column].name)
+            && candidate.score.explained >= 0.8
             && counts.selected() >= SYNONYM * all.selected()
             && counts.on(table.rates) >= SYNONYM * on
             && counts.just_before() <= (1.0 - SYNONYM) * all.just_before()

@@ -12,6 +12,8 @@ mod conjunction;
 mod cover;
 mod numbers;
 mod own_time;
+#[cfg(test)]
+mod own_time_tests;
 mod score;
 mod search;
 mod statistics;
@@ -19,6 +21,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use cause_order::is_repeat;
 pub use cover::{Explanation, NoRows, Row, RowKind, explain};
 pub use own_time::{MeanTime, OperationTime, RequestTime, Span, mean_times, own_time, own_times};
 pub use search::Mode;

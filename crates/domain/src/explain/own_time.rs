@@ -110,49 +110,89 @@ pub struct OperationTime {
 /// Least share and least added time of a row: 10 %, and a millisecond.
 const SHARE_MIN: f64 = 0.1;
 const DELTA_MIN: f64 = 1.0e6;
-/// Own time above this multiple of its 99th percentile before counts as the multiple.
-const CAP: f64 = 4.0;
 
 /// Operations by the time that they add to a request, most first.
+///
+/// Means have no bound: one wait of 5 s in twenty calls is 250 ms a request. Only for the order, and for whether an
+/// operation has a row, times count up to the greater 99th percentile of both sides, so that a single outlier does not
+/// stand first.
 pub fn own_time(requests: &[RequestTime], rates: SampleRates) -> Vec<OperationTime> {
-    let mut rows = all_own_times(requests, rates);
-    let added: f64 = rows.iter().map(|row| row.delta.max(0.0)).sum();
-    for row in &mut rows {
-        row.share = if added > 0.0 { row.delta.max(0.0) / added } else { 0.0 };
-    }
-    rows.retain(|row| row.share >= SHARE_MIN && row.delta >= DELTA_MIN);
-    rows.sort_by(|a, b| b.delta.total_cmp(&a.delta).then(a.operation.cmp(&b.operation)));
+    let sides = Sides::of(requests, rates);
+    let bounds = sides.usual_most();
+    let usual: BTreeMap<u32, OperationTime> = sides
+        .times(|operation, time| time.min(bounds[&operation]))
+        .into_iter()
+        .map(|row| (row.operation, row))
+        .collect();
+    let mut rows = sides.times(|_, time| time);
+    rows.retain(|row| {
+        let usual = &usual[&row.operation];
+        row.delta >= DELTA_MIN && usual.delta >= DELTA_MIN && usual.share >= SHARE_MIN
+    });
+    let order = |row: &OperationTime| usual[&row.operation].delta;
+    rows.sort_by(|a, b| order(b).total_cmp(&order(a)).then(a.operation.cmp(&b.operation)));
     rows
 }
 
-/// Every operation, by its number.
-fn all_own_times(requests: &[RequestTime], rates: SampleRates) -> Vec<OperationTime> {
-    let is_before = |set: Set| !matches!(set, Set::Selected | Set::Rest);
-    let has_before = requests.iter().any(|request| is_before(request.set));
-    let caps =
-        if has_before { caps(requests.iter().filter(|request| is_before(request.set))) } else { BTreeMap::new() };
-    let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
-    let mut totals = [0.0; 2];
-    for request in requests {
-        let (side, weight) = match request.set {
-            Set::Selected => (0, 1.0 / rates.selected),
-            Set::Rest if has_before => (0, 1.0 / rates.rest),
-            Set::Rest => (1, 1.0),
-            _ => (1, 1.0),
+/// The requests of the selected minutes and those before; of the selection and the others where no time is before.
+struct Sides<'r> {
+    /// Side (0: now), weight, and times.
+    requests: Vec<(usize, f64, &'r RequestTime)>,
+}
+
+impl<'r> Sides<'r> {
+    fn of(requests: &'r [RequestTime], rates: SampleRates) -> Sides<'r> {
+        let has_before = requests.iter().any(|request| !matches!(request.set, Set::Selected | Set::Rest));
+        let side = |request: &'r RequestTime| match request.set {
+            Set::Selected => (0, 1.0 / rates.selected, request),
+            Set::Rest if has_before => (0, 1.0 / rates.rest, request),
+            _ => (1, 1.0, request),
         };
-        totals[side] += weight;
-        for &(operation, time) in &request.operations {
-            let time = caps.get(&operation).map_or(time, |cap| time.min(*cap));
-            sums.entry(operation).or_default()[side] += weight * time;
-        }
+        Sides { requests: requests.iter().map(side).collect() }
     }
-    let mean = |sum: f64, total: f64| if total > 0.0 { sum / total } else { 0.0 };
-    sums.into_iter()
-        .map(|(operation, [on, before])| {
-            let (selected, baseline) = (mean(on, totals[0]), mean(before, totals[1]));
-            OperationTime { operation, selected, baseline, delta: selected - baseline, share: 0.0 }
-        })
-        .collect()
+
+    /// Every operation by its number. `counted` says how much of a time counts, in nanoseconds.
+    fn times(&self, counted: impl Fn(u32, f64) -> f64) -> Vec<OperationTime> {
+        let mut sums: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
+        let mut totals = [0.0; 2];
+        for &(side, weight, request) in &self.requests {
+            totals[side] += weight;
+            for &(operation, time) in &request.operations {
+                sums.entry(operation).or_default()[side] += weight * counted(operation, time);
+            }
+        }
+        let mean = |sum: f64, total: f64| if total > 0.0 { sum / total } else { 0.0 };
+        let mut rows: Vec<OperationTime> = sums
+            .into_iter()
+            .map(|(operation, [now, before])| {
+                let (selected, baseline) = (mean(now, totals[0]), mean(before, totals[1]));
+                OperationTime { operation, selected, baseline, delta: selected - baseline, share: 0.0 }
+            })
+            .collect();
+        let added: f64 = rows.iter().map(|row| row.delta.max(0.0)).sum();
+        for row in &mut rows {
+            row.share = if added > 0.0 { row.delta.max(0.0) / added } else { 0.0 };
+        }
+        rows
+    }
+
+    /// The greater 99th percentile of both sides, of each operation.
+    fn usual_most(&self) -> BTreeMap<u32, f64> {
+        let mut times: BTreeMap<u32, [Vec<f64>; 2]> = BTreeMap::new();
+        for &(side, _, request) in &self.requests {
+            for &(operation, time) in &request.operations {
+                times.entry(operation).or_default()[side].push(time);
+            }
+        }
+        let most = |sides: [Vec<f64>; 2]| {
+            let of_side = |mut times: Vec<f64>| {
+                let place = times.len().saturating_sub(1) * 99 / 100;
+                if times.is_empty() { 0.0 } else { *times.select_nth_unstable_by(place, f64::total_cmp).1 }
+            };
+            sides.into_iter().map(of_side).fold(0.0, f64::max)
+        };
+        times.into_iter().map(|(operation, sides)| (operation, most(sides))).collect()
+    }
 }
 
 /// The own time of one operation over all requests.
@@ -186,19 +226,4 @@ pub fn mean_times(requests: &[RequestTime]) -> Vec<MeanTime> {
     let mut rows: Vec<MeanTime> = sums.into_iter().map(of).collect();
     rows.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.operation.cmp(&b.operation)));
     rows
-}
-
-/// Four times the 99th percentile of each operation.
-fn caps<'r>(requests: impl Iterator<Item = &'r RequestTime>) -> BTreeMap<u32, f64> {
-    let mut times: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for request in requests {
-        for &(operation, time) in &request.operations {
-            times.entry(operation).or_default().push(time);
-        }
-    }
-    let cap = |times: &mut Vec<f64>| {
-        let place = (times.len() - 1) * 99 / 100;
-        CAP * *times.select_nth_unstable_by(place, f64::total_cmp).1
-    };
-    times.into_iter().map(|(operation, mut times)| (operation, cap(&mut times))).collect()
 }

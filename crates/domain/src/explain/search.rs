@@ -14,6 +14,8 @@ const LEVEL_OF_FEW: f64 = 0.001;
 const FEW: f64 = 20.0;
 /// Overlap above which two conditions mean the same.
 pub const SYNONYM: f64 = 0.95;
+/// Requests before that tell what is usual.
+const BEFORE_MIN: f64 = 20.0;
 /// Part of the requests with distinct values above which a column holds identifiers.
 const IDENTIFIER: f64 = 0.5;
 
@@ -98,7 +100,10 @@ impl<'t> Search<'t> {
             }
         }
         let Some(baseline) = Baseline::same_minutes(all) else { return (Mode::SameMinutes, None, Vec::new()) };
-        let kept = self.kept(&baseline);
+        let mut kept = self.kept(&baseline);
+        // What nearly all requests before had too tells nothing about a change.
+        let is_usual = |counts: Counts| all.before() >= BEFORE_MIN && counts.before() >= SYNONYM * all.before();
+        kept.retain(|candidate| !is_usual(candidate.counts));
         (Mode::SameMinutes, Some(baseline), kept)
     }
 

@@ -442,31 +442,33 @@ fn parallel_children_share_their_time() {
     assert_eq!(own_times(&tree), [30.0, 10.0, 30.0, 20.0, 10.0, 0.0]);
 }
 
+// ANSWERS 6 E and I: what a failure brings about is no beginning, and what was always so is no answer.
 #[test]
-fn the_added_time_is_named_by_operation() {
-    let request = |set, handler: f64, query: f64| RequestTime { set, operations: vec![(0, handler), (1, query)] };
-    let mut requests = Vec::new();
-    for number in 0..100 {
-        requests.push(request(Set::RestBefore, 20.0e6, 30.0e6));
-        let set = if number < 40 { Set::Selected } else { Set::Rest };
-        requests.push(request(set, 20.0e6, if number < 40 { 100.0e6 } else { 30.0e6 }));
+fn consequences_and_what_was_always_so_are_no_answer() {
+    let mut random = fastrand::Rng::with_seed(4);
+    let (mut sets, mut retries, mut always) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..3000 {
+        let is_on = number >= 1500;
+        let is_failed = is_on && random.f64() < 0.9;
+        sets.push(match (is_on, is_failed) {
+            (true, true) => Set::Selected,
+            (true, false) => Set::Rest,
+            (false, _) if number >= 1300 => Set::RestJustBefore,
+            _ => Set::RestBefore,
+        });
+        // Every request since is a repeat.
+        retries.push(u32::from(is_on) + 1);
+        // All had it, but for those that ended at once since.
+        always.push(if is_on && !is_failed { 2 } else { 1 });
     }
-    let rows = own_time(&requests, SampleRates::ALL);
-    assert_eq!(rows.len(), 1);
-    assert_eq!((rows[0].operation, rows[0].baseline, rows[0].share), (1, 30.0e6, 1.0));
-    assert!((rows[0].selected - 58.0e6).abs() < 1.0, "{rows:?}");
-    // Without a time before, the selected requests are compared with the others of their minutes.
-    requests.retain(|request| request.set != Set::RestBefore);
-    let rows = own_time(&requests, SampleRates::ALL);
-    assert_eq!((rows[0].operation, rows[0].delta), (1, 70.0e6));
-}
-
-#[test]
-fn the_mean_time_of_an_operation_counts_requests_without_it() {
-    let request = |operations: &[(u32, f64)]| RequestTime { set: Set::Selected, operations: operations.to_vec() };
-    let times = mean_times(&[request(&[(0, 60.0), (1, 40.0)]), request(&[(0, 100.0)])]);
-    let found: Vec<(u32, f64, f64, u32)> =
-        times.iter().map(|time| (time.operation, time.mean, time.share, time.requests)).collect();
-    assert_eq!(found, [(0, 80.0, 0.8, 2), (1, 20.0, 0.2, 1)]);
-    assert_eq!(mean_times(&[]), []);
+    let strings = |name: &str, codes: Vec<u32>| Column {
+        name: name.to_owned(),
+        values: Values::Strings { codes, dictionary: vec!["0".to_owned(), "1".to_owned()] },
+    };
+    let columns = vec![strings("record.retry.count", retries), strings("record.db.pool", always)];
+    let table = Table { sets, rates: SampleRates::ALL, columns };
+    let found = explain(&table);
+    assert!(found.rows.iter().all(|row| row.kind != RowKind::Began), "{found:?}");
+    let names_pool = |row: &Row| row.conditions.iter().any(|condition| condition.column == 1);
+    assert!(!found.rows.iter().any(|row| found.mode == Mode::SameMinutes && names_pool(row)), "{found:?}");
 }

@@ -156,7 +156,8 @@ impl Piece {
             let Some(details) = details else { return Minute { calls, ..Minute::default() } };
             let (priced, cost) = details.costs(row);
             let durations = details.durations.numbers(row).unwrap_or_default();
-            Minute { calls, failed: details.failed.number(row), durations, priced, cost }
+            let (failed, refused) = (details.failed.number(row), details.refused(row));
+            Minute { calls, failed, refused, durations, priced, cost }
         };
         let mut rows = self.rows.clone().peekable();
         self.minutes.clone().map(move |minute| {

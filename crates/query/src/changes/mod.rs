@@ -7,13 +7,14 @@ mod issues;
 mod judge;
 mod read;
 mod screen;
+mod shared_cause;
 mod stopped;
 mod versions;
 
-use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
+use tidewatch_domain::changes::{self, CallsMore, Card, Change, Kind, SlowerOperation, sentence};
 use tidewatch_domain::units::{MINUTE_NS, SECOND_NS};
 
-use self::found::{Found, minute, time_of_day};
+use self::found::{Found, minute, sentence_of, text_of};
 use self::read::Subject;
 use self::versions::{Known, Origin};
 use crate::deploys;
@@ -54,7 +55,8 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     read_origins(executor, project.number, &mut cards, &known, end).await?;
     let mut data = stopped_services(executor, project.number, &mut cards, end).await?;
     let worse: Vec<callers::Worse<'_>> = cards.iter().map(|card| (card.subject, &card.changes[0])).collect();
-    let guilty = callers::guilty_of(executor, project.number, &worse).await?;
+    let callers::Guilt { mut guilty, calls_more } = callers::guilty_of(executor, project.number, &worse).await?;
+    let slower = shared_cause::join(executor, project.number, &worse, &mut guilty).await?;
     let mut taken = Vec::new();
     for (index, card) in cards.iter().enumerate().filter(|(index, _)| guilty[*index] == *index) {
         // Issues of the subjects that suffer belong to the cause.
@@ -65,7 +67,12 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
         taken.extend(own.iter().map(|issue| issue.hash));
         let titles = own.iter().map(|issue| issue.title.clone()).collect();
         let suffering = together.iter().map(|card| card.subject.name.clone());
-        data.push(view(card, titles, suffering.filter(|name| *name != card.subject.name).collect()));
+        let refused_with = match card.changes.iter().find(|change| change.kind == Kind::Refusing) {
+            Some(change) => versions::refused_with(executor, project.number, card.subject, change, end).await?,
+            None => None,
+        };
+        let suffering = suffering.filter(|name| *name != card.subject.name).collect();
+        data.push(view(card, titles, suffering, refused_with, calls_more[index].as_ref(), slower[index].as_ref()));
     }
     data.extend(
         new.iter().filter(|issue| issue.is_frequent() && !taken.contains(&issue.hash)).map(issues::NewIssue::view),
@@ -134,7 +141,14 @@ async fn stopped_services(
     Ok(stopped)
 }
 
-fn view(found: &Found<'_>, new_issues: Vec<String>, suffering: Vec<String>) -> ChangeCard {
+fn view(
+    found: &Found<'_>,
+    new_issues: Vec<String>,
+    suffering: Vec<String>,
+    refused_with: Option<i64>,
+    calls_more: Option<&CallsMore>,
+    slower_operation: Option<&SlowerOperation>,
+) -> ChangeCard {
     let Found { subject, changes: found, origin, .. } = found;
     let scaled: Vec<Change> = found.iter().map(|change| subject.scaled(change)).collect();
     let version = origin.version.as_ref().map(|(version, relation)| (version.as_str(), *relation));
@@ -145,10 +159,15 @@ fn view(found: &Found<'_>, new_issues: Vec<String>, suffering: Vec<String>) -> C
         version,
         issues: &new_issues,
         sufferers: &suffering,
+        refused_with,
+        calls_more,
+        slower_operation,
     };
     let since = scaled.iter().map(|change| change.since).min().unwrap_or(0);
     let recovered = scaled.iter().map(|change| change.recovered).collect::<Option<Vec<i64>>>();
-    let slow_ns = scaled.iter().map(|change| change.slow_ns).fold(0.0, f64::max);
+    // The band of the change that the sentence says first.
+    let slow_ns = scaled.iter().map(|change| change.slow_ns).find(|ns| *ns > 0.0).unwrap_or(0.0);
+    let sentence_parts = sentence_of(|clock| sentence(&card, clock));
     ChangeCard {
         kind: subject.kind(),
         name: subject.name.clone(),
@@ -161,7 +180,8 @@ fn view(found: &Found<'_>, new_issues: Vec<String>, suffering: Vec<String>) -> C
             changes::Relation::Carries => VersionRelation::Carries,
             changes::Relation::BeganWith | changes::Relation::Refuted => VersionRelation::BeganWith,
         }),
-        sentence: sentence(&card, time_of_day),
+        sentence: text_of(&sentence_parts),
+        sentence_parts,
         score: scaled.iter().map(|change| change.harm).sum(),
         effects: scaled.iter().map(effect).collect(),
         slow_ms: (slow_ns > 0.0).then_some(slow_ns / 1e6),
@@ -177,6 +197,7 @@ fn effect(change: &Change) -> Effect {
         Kind::SlowerTail => (EffectMetric::P90, 1e-6),
         Kind::SlowShare => (EffectMetric::SlowShare, 1.0),
         Kind::Failing => (EffectMetric::ErrorRate, 1.0),
+        Kind::Refusing => (EffectMetric::RefusedShare, 1.0),
         Kind::Fewer => (EffectMetric::Calls, 1.0),
         Kind::Dearer => (EffectMetric::Cost, 1.0),
     };

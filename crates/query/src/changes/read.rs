@@ -1,7 +1,7 @@
 //! Subjects, and what is read of them: groups by name and bucket.
 
 use tidewatch_domain::changes::{Change, Kind, Suspicion};
-use tidewatch_store::plan::{Aggregate, Filter, Function};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Op};
 use tidewatch_store::tables::Table;
 
 use crate::answer::{Answer, Column};
@@ -16,6 +16,7 @@ pub(super) const TABLES: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::Ai
 /// Output columns of the plans.
 const CALLS_COLUMN: &str = "calls";
 const FAILED: &str = "failed";
+const REFUSED: &str = "refused";
 const WEIGHT_COLUMN: &str = "weights";
 const DURATIONS: &str = "durations";
 const PRICED: &str = "priced";
@@ -71,6 +72,12 @@ fn timed(table: Table) -> Filter {
     if table == Table::AiTraces { Filter::True } else { filters::is_not("is_stream") }
 }
 
+/// Requests that were answered with a status of 400 to 499, and did not fail.
+pub(super) fn refused() -> Filter {
+    let status = filters::compare("status_code", Op::Ge, 400).and(filters::compare("status_code", Op::Lt, 500));
+    status.and(filters::is_not("is_error"))
+}
+
 /// Aggregates that are read of each group: [`Columns`] and [`Details`]. `qs` are the quantiles of durations.
 pub(super) fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
     let mut aggregates = vec![
@@ -79,8 +86,11 @@ pub(super) fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
         Function::Weight.named(WEIGHT_COLUMN),
         Function::Quantiles { column: "duration", qs }.named(DURATIONS).only(timed(table)),
     ];
+    if table == Table::Endpoints {
+        aggregates.push(Function::Count.named(REFUSED).only(refused()));
+    }
     if table == Table::AiTraces {
-        let priced = || filters::not(Filter::IsNull { column: "total_cost" });
+        let priced = || ai_metrics::counted_with("total_cost");
         aggregates.extend([
             Function::Count.named(PRICED).only(priced()),
             Function::Weight.named(PRICED_WEIGHT).only(priced()),
@@ -115,6 +125,8 @@ impl<'a> Columns<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Details<'a> {
     pub failed: Column<'a>,
+    /// `None`: the table has no statuses.
+    refused: Option<Column<'a>>,
     pub weight: Column<'a>,
     pub durations: Column<'a>,
     /// Stored calls with a cost, their weight, and the weighted sum of their costs; `None`: the table has none.
@@ -126,10 +138,16 @@ impl<'a> Details<'a> {
         let column = |name| answer.column(name);
         Details {
             failed: column(FAILED),
+            refused: (table == Table::Endpoints).then(|| column(REFUSED)),
             weight: column(WEIGHT_COLUMN),
             durations: column(DURATIONS),
             costs: (table == Table::AiTraces).then(|| [PRICED, PRICED_WEIGHT, COST].map(column)),
         }
+    }
+
+    /// Stored calls that were refused.
+    pub fn refused(&self, row: usize) -> f64 {
+        self.refused.map_or(0.0, |refused| refused.number(row))
     }
 
     /// Stored calls with a cost, and the sum of their costs, US dollars.

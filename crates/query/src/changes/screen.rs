@@ -125,8 +125,8 @@ impl Quarters {
         self.first = Some(self.first.map_or(place, |first| first.min(place)));
         let durations = details.durations.numbers(row).unwrap_or_default().as_ref().try_into().unwrap_or_default();
         let (calls, failed) = (columns.calls.number(row), details.failed.number(row));
-        let (priced, cost) = details.costs(row);
-        self.quarters[place] = Quarter { calls, failed, durations, priced, cost };
+        let (refused, (priced, cost)) = (details.refused(row), details.costs(row));
+        self.quarters[place] = Quarter { calls, failed, refused, durations, priced, cost };
     }
 
     /// Adds those of later times.

@@ -7,7 +7,7 @@ use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::found::{minute, time_of_day};
+use super::found::{minute, sentence_of, text_of};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
@@ -67,12 +67,22 @@ pub async fn cards(
     let all_stopped = last.keys().all(|service| cards.iter().any(|card| card.service == *service));
     if all_stopped && cards.len() > 1 {
         let since = cards.iter().map(|card| card.since.clone()).max().unwrap_or_default();
-        let clock = silent.iter().map(|one| one.change.since).max().map(time_of_day).unwrap_or_default();
+        let last = silent.iter().map(|one| one.change.since).max().unwrap_or_default();
         let score = cards.iter().map(|card| card.score).sum();
         let effects = cards.iter().flat_map(|card| card.effects.clone()).collect();
-        let sentence = format!("No telemetry since {clock}.");
+        let sentence_parts = sentence_of(|clock| format!("No telemetry since {}.", clock(last)));
+        let sentence = text_of(&sentence_parts);
         let (name, service) = ("all services".to_owned(), String::new());
-        return Ok(vec![ChangeCard { name, service, since, score, effects, sentence, ..cards.remove(0) }]);
+        return Ok(vec![ChangeCard {
+            name,
+            service,
+            since,
+            score,
+            effects,
+            sentence,
+            sentence_parts,
+            ..cards.remove(0)
+        }]);
     }
     Ok(cards)
 }
@@ -81,6 +91,7 @@ fn card(service: &str, since: i64, changes: &[&Change]) -> ChangeCard {
     let (usual, harm) =
         changes.iter().fold((0.0, 0.0), |(usual, harm), change| (usual + change.before, harm + change.harm));
     let effect = Effect { metric: EffectMetric::Calls, before: usual, after: 0.0, since: minute(since) };
+    let sentence_parts = sentence_of(|clock| format!("{service} stopped sending telemetry at {}.", clock(since)));
     ChangeCard {
         kind: ChangeKind::Service,
         name: service.to_owned(),
@@ -90,7 +101,8 @@ fn card(service: &str, since: i64, changes: &[&Change]) -> ChangeCard {
         since_exact: changes.iter().all(|change| change.is_exact),
         version: None,
         version_relation: None,
-        sentence: format!("{service} stopped sending telemetry at {}.", time_of_day(since)),
+        sentence: text_of(&sentence_parts),
+        sentence_parts,
         score: harm,
         effects: vec![effect],
         slow_ms: None,

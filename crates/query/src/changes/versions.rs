@@ -7,12 +7,12 @@ use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
 use tidewatch_store::tables::Table;
 
-use super::read::{Subject, calls};
+use super::read::{Subject, calls, refused};
 use crate::deploys::WentLive;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::time::Range;
-use crate::{filters, plans};
+use crate::{ai_metrics, filters, plans};
 
 /// Rows before a change that tell which versions are known, nanoseconds.
 const KNOWN: i64 = 6 * HOUR_NS;
@@ -110,6 +110,26 @@ pub async fn services(
     Ok(origins.into_iter().map(|(_, origin)| origin).collect())
 }
 
+/// The status of most refused requests since a change.
+pub async fn refused_with(
+    executor: &Executor,
+    project: u32,
+    subject: &Subject,
+    change: &Change,
+    end: i64,
+) -> Result<Option<i64>, QueryError> {
+    let range = Range {
+        from: change.since.saturating_mul(MINUTE_NS),
+        to: change.recovered.unwrap_or(end).saturating_mul(MINUTE_NS),
+    };
+    let keys = vec![Key::column("status_code")];
+    let filter = subject.rows().and(refused());
+    let plan = plans::groups(subject.table, &[project], range, filter, keys, vec![Function::Count.named(AFTER)]);
+    let answer = executor.run(plan).await?;
+    let most = answer.rows().max_by(|one, other| one.number(AFTER).total_cmp(&other.number(AFTER)));
+    Ok(most.map(|row| row.int("status_code")))
+}
+
 /// Reads the calls of the subject by service and version, before and since the change, which is not of traffic.
 pub async fn origin(
     executor: &Executor,
@@ -127,9 +147,10 @@ pub async fn origin(
             filters::compare("duration", Op::Gt, change.slow_ns as i64)
         }
         Kind::Failing | Kind::Fewer => filters::is("is_error"),
+        Kind::Refusing => refused(),
         Kind::Dearer => {
             let value = Value::F64((change.before * change.after).max(0.0).sqrt());
-            Filter::Compare { column: "total_cost", op: Op::Gt, value }
+            Filter::Compare { column: "total_cost", op: Op::Gt, value }.and(ai_metrics::counted())
         }
     };
     let (after, before) = (filters::compare("time", Op::Ge, since), filters::compare("time", Op::Lt, since));

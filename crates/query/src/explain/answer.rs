@@ -6,6 +6,7 @@ use tidewatch_domain::units;
 
 use super::columns::{Compared, reason};
 use super::evidence::{Evidence, Found};
+use super::spans::Failure;
 use crate::language::fields::RowKind as RowOf;
 use crate::views::explain::{
     ExplainCondition, ExplainFailure, ExplainKind, ExplainLeftOut, ExplainMode, ExplainOwnTime, ExplainRates,
@@ -49,7 +50,10 @@ pub fn answer(evidence: &Evidence, found: Found, mode: ExplainMode) -> Explanati
         partial: evidence.below.is_partial,
         what_failed: failures
             .into_iter()
-            .map(|(attribute, value, count)| ExplainFailure { attribute, value, count })
+            .map(|Failure { call, key, value, count }| {
+                let (operation, service) = call.map(|call| (call.name, call.service)).unzip();
+                ExplainFailure { attribute: key, value, count, operation, service }
+            })
             .collect(),
         left_out,
     }

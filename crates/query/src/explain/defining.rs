@@ -1,5 +1,6 @@
 //! Attributes that define the selection: they distinguish it without explaining it.
 
+use tidewatch_domain::explain::is_repeat;
 use tidewatch_domain::query_language::Expr;
 
 /// Attributes that are no candidates.
@@ -50,12 +51,25 @@ const FAILURES: &[&str] = &[
     "rpc.grpc.status_code",
 ];
 
+/// Whether the attribute is an outcome of the work, like the duration: how old a message was, how long it waited, how
+/// much was answered.
+fn is_amount(key: &str) -> bool {
+    const SIZES: &[&str] = &["response.body.size", "response_content_length", "response.size", "returned_rows"];
+    const WAITS: &[&str] = &["lag", "latency", "elapsed", "wait", "delay"];
+    let is_queued = key.starts_with("messaging.") || key.contains("queue") || key.contains("message");
+    SIZES.iter().any(|size| key.ends_with(size))
+        || key.split(['.', '_']).any(|word| WAITS.contains(&word) || (is_queued && word == "age"))
+}
+
 fn is_usage(key: &str) -> bool {
     key.contains("token") || key.contains("cost")
 }
 
-/// Whether the attribute tells how a row failed. Codes of success do not.
+/// Whether the attribute tells how a row failed. Codes of success do not. A repeat tells that something failed before.
 pub fn is_failure(key: &str, value: &str) -> bool {
+    if is_repeat(key) {
+        return value != "0";
+    }
     FAILURES.contains(&key)
         && match key {
             "http.response.status_code" | "http.status_code" => value.starts_with(['4', '5']),
@@ -96,6 +110,7 @@ impl Defining {
     pub fn has(&self, key: &str) -> bool {
         OUTCOME_KEYS.contains(&key)
             || PRODUCED.contains(&key)
+            || is_amount(key)
             || key.starts_with("exception.")
             || key
                 .rsplit('.')

@@ -5,7 +5,8 @@ use tidewatch_domain::explain::{self as engine, OperationTime, SampleRates};
 use super::columns::{Columns, Compared};
 use super::defining::Defining;
 use super::sample::Sample;
-use super::spans::{Below, Operation};
+use super::spans::{Below, Failure};
+use super::stored::Operation;
 
 /// Rows with what was read of them.
 pub(super) struct Evidence {
@@ -20,7 +21,7 @@ pub(super) struct Found {
     pub(super) compared: Compared,
     pub(super) explanation: engine::Explanation,
     pub(super) own_time: Vec<(Operation, OperationTime)>,
-    pub(super) failures: Vec<(String, String, u32)>,
+    pub(super) failures: Vec<Failure>,
 }
 
 impl Evidence {

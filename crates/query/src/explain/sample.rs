@@ -7,6 +7,7 @@ use tidewatch_domain::explain::{SampleRates, Set};
 use tidewatch_domain::wire;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
+use tidewatch_store::trace_search::mixed;
 
 use super::columns::Columns;
 use super::defining;
@@ -105,16 +106,6 @@ impl Reservoir {
     fn rate(&self) -> f64 {
         if self.seen == 0 { 1.0 } else { self.kept.len() as f64 / self.seen as f64 }
     }
-}
-
-/// The finalizer of SplitMix64 over both halves: ids that count up are spread too.
-fn mixed(id: u128) -> u64 {
-    let mix = |mut x: u64| {
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    };
-    mix((id as u64).wrapping_add(0x9e37_79b9_7f4a_7c15) ^ mix((id >> 64) as u64))
 }
 
 /// Samples the rows of every set.
@@ -220,6 +211,20 @@ impl Sampled {
 }
 
 impl Sample {
+    /// At most `rows` of each set's part; they are uniform by trace id too.
+    pub fn at_most(mut self, rows: usize) -> Sample {
+        let [selected, rest, before] = self.parts();
+        let is_kept = |place: usize| {
+            [&selected, &rest, &before].into_iter().any(|part| part.contains(&place) && place - part.start < rows)
+        };
+        let mut place = 0;
+        self.rows.retain(|_| {
+            place += 1;
+            is_kept(place - 1)
+        });
+        self
+    }
+
     /// The position of the first row of each set's part of `rows`: parts have the same order of traces.
     pub fn parts(&self) -> [std::ops::Range<usize>; 3] {
         let part = |set: Set| match set {

@@ -16,7 +16,7 @@ use super::columns::Columns;
 use super::defining;
 use super::sample::Sample;
 use super::sets::Sets;
-use crate::answer::Row;
+use super::stored::{Operation, Stored};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
@@ -29,18 +29,6 @@ const BEFORE: i64 = 5 * MINUTE_NS;
 const AFTER: i64 = HOUR_NS;
 /// Keys of spans below that are compared, the most frequent first.
 const CHILD_KEYS: usize = 20;
-/// OTLP kind of spans that call.
-const CLIENT: u8 = 3;
-
-/// Service and operation of spans.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Operation {
-    /// Name of the service.
-    pub service: String,
-    /// Name of the spans; of clients the operation and its target.
-    pub name: String,
-}
-
 /// Facts about the spans of rows.
 #[derive(Default)]
 pub struct Below {
@@ -57,6 +45,18 @@ pub struct Below {
     text_bytes: usize,
 }
 
+/// A value that tells how selected rows failed.
+pub struct Failure {
+    /// The failed call below the rows; `None`: the rows themselves.
+    pub call: Option<Operation>,
+    /// Key of the attribute.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Sampled rows with it.
+    pub count: u32,
+}
+
 /// Facts about the spans of one row.
 #[derive(Default)]
 pub struct OwnSpans {
@@ -68,6 +68,8 @@ pub struct OwnSpans {
     pub operations: Vec<(u32, f64)>,
     /// Failures of the row's own span: attributes and values.
     pub failures: Vec<(String, String)>,
+    /// The deepest failed call below the row: its operation, attributes and values.
+    failed_call: Option<(u32, Vec<(&'static str, String)>)>,
     resource: Vec<u8>,
     scope: [String; 2],
     /// Keys and strings of the spans below.
@@ -96,21 +98,6 @@ impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
         self.places.insert(value, next);
         next
     }
-}
-
-/// A stored span.
-struct Stored {
-    trace: [u8; 16],
-    span: [u8; 8],
-    parent: [u8; 8],
-    start: i64,
-    end: i64,
-    kind: u8,
-    name: String,
-    service: String,
-    attributes: Vec<u8>,
-    /// Resource, name and version of the scope; of own spans of rows only.
-    own: Option<(Vec<u8>, [String; 2])>,
 }
 
 /// Reads the spans of the sampled rows: of the first ones always, of the others while time is left.
@@ -185,6 +172,8 @@ async fn spans_of(
         "time",
         "duration",
         "kind",
+        "status",
+        "is_error",
         "name",
         "server_name",
         "attributes",
@@ -217,51 +206,6 @@ fn median_time(sample: &Sample, wanted: &[usize]) -> i64 {
     if times.is_empty() { 0 } else { *times.select_nth_unstable(middle).1 }
 }
 
-impl Stored {
-    fn read(row: Row<'_>, own: &HashSet<([u8; 16], [u8; 8])>) -> Stored {
-        let (trace, span) = (row.id16("trace_id"), row.span_id("span_id").0);
-        let start = row.int("time");
-        let of_row = || {
-            let scope = ["scope", "scope_version"].map(|column| row.text(column).to_owned());
-            (row.bytes("resource").to_vec(), scope)
-        };
-        Stored {
-            trace,
-            span,
-            parent: row.span_id("parent_span_id").0,
-            start,
-            end: start.saturating_add(row.int("duration").max(0)),
-            kind: row.int("kind") as u8,
-            name: row.text("name").to_owned(),
-            service: row.text("server_name").to_owned(),
-            attributes: row.bytes("attributes").to_vec(),
-            own: own.contains(&(trace, span)).then(of_row),
-        }
-    }
-
-    /// The operation, and the attributes that its name has. Clients of databases and of HTTP are named by what they call.
-    fn operation(&self) -> (Operation, Vec<(&'static str, String)>) {
-        let pair = |keys: [&'static str; 2]| {
-            keys.into_iter().find_map(|key| wire::attribute_text(&self.attributes, key).map(|value| (key, value)))
-        };
-        let of_client = || {
-            if let Some(system) = pair(["db.system.name", "db.system"]) {
-                return Some([pair(["db.operation.name", "db.operation"])?, system]);
-            }
-            let target = pair(["server.address", "net.peer.name"])?;
-            Some([pair(["http.request.method", "http.method"])?, target])
-        };
-        let service = self.service.clone();
-        match (self.kind == CLIENT).then(of_client).flatten() {
-            Some(pairs) => {
-                let name = format!("{} {}", pairs[0].1, pairs[1].1);
-                (Operation { service, name }, pairs.map(|(key, value)| (key, value.to_string())).to_vec())
-            }
-            None => (Operation { service, name: self.name.clone() }, vec![("name", self.name.clone())]),
-        }
-    }
-}
-
 impl Below {
     /// The operation of a number.
     pub fn operation(&self, number: u32) -> Operation {
@@ -291,20 +235,34 @@ impl Below {
         Expr::All(service.into_iter().chain(named_by).map(equal).collect()).to_string()
     }
 
-    /// Failures of the selected rows: attribute, value and count, most first; at most ten.
-    pub fn failures(&self, sample: &Sample) -> Vec<(String, String, u32)> {
+    /// Failures of the selected rows, most first; at most ten. Of rows whose spans were read, the deepest failed call too.
+    pub fn failures(&self, sample: &Sample) -> Vec<Failure> {
         const ROWS_MAX: usize = 10;
-        let mut counts: BTreeMap<(String, String), u32> = BTreeMap::new();
+        let mut counts: BTreeMap<(Option<u32>, String, String), u32> = BTreeMap::new();
         for (place, row) in sample.rows.iter().enumerate().filter(|(_, row)| row.set == Set::Selected) {
-            let mut found = row.failures();
+            let mut found: BTreeSet<(Option<u32>, String, String)> =
+                row.failures().into_iter().map(|(key, value)| (None, key, value)).collect();
             if let Some(own) = self.rows.get(&place) {
-                found.extend(own.failures.iter().cloned());
+                found.extend(own.failures.iter().cloned().map(|(key, value)| (None, key, value)));
+                if let Some((call, pairs)) = &own.failed_call {
+                    found.extend(pairs.iter().map(|(key, value)| (Some(*call), (*key).to_owned(), value.clone())));
+                }
             }
             found.into_iter().for_each(|one| *counts.entry(one).or_default() += 1);
         }
-        let mut rows: Vec<(String, String, u32)> =
-            counts.into_iter().map(|((key, value), count)| (key, value, count)).collect();
-        rows.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| (&a.0, &a.1).cmp(&(&b.0, &b.1))));
+        let mut rows: Vec<Failure> = counts
+            .into_iter()
+            .map(|((call, key, value), count)| Failure {
+                call: call.map(|number| self.operation(number)),
+                key,
+                value,
+                count,
+            })
+            .collect();
+        rows.sort_by(|a, b| {
+            let name = |of: &Failure| of.call.as_ref().map(|call| (call.service.clone(), call.name.clone()));
+            b.count.cmp(&a.count).then_with(|| (name(a), &a.key, &a.value).cmp(&(name(b), &b.key, &b.value)))
+        });
         rows.truncate(ROWS_MAX);
         rows
     }
@@ -375,9 +333,14 @@ impl Below {
                 failures.push((key.to_owned(), value.into_owned()));
             }
         });
+        let failed_call = deepest_failed(&tree, spans).map(|place| {
+            let call = &spans[place];
+            (self.operation_number(call), call.failed_call())
+        });
         let operations = operations.into_iter().collect();
         let operation = Some(self.operation_number(own));
-        OwnSpans { has_own: own.own.is_some(), operation, operations, failures, resource, scope, children: cells }
+        let has_own = own.own.is_some();
+        OwnSpans { has_own, operation, operations, failures, failed_call, resource, scope, children: cells }
     }
 
     fn operation_number(&mut self, span: &Stored) -> u32 {
@@ -407,6 +370,18 @@ impl Below {
         add("name", &span.name);
         wire::for_each_attribute_text(&span.attributes, |key, value| add(key, &value));
     }
+}
+
+/// The failed span below the first one that is deepest; of equally deep ones the first to end. A tree has every parent
+/// before its children, with the place of the parent in the tree.
+fn deepest_failed(tree: &[(usize, Option<usize>)], spans: &[Stored]) -> Option<usize> {
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.len());
+    for (_, parent) in tree {
+        depths.push(parent.map_or(0, |parent| depths[parent] + 1));
+    }
+    let failed = tree.iter().zip(depths).skip(1).filter(|((place, _), _)| spans[*place].is_failed);
+    let deepest = failed.max_by_key(|((place, _), depth)| (*depth, std::cmp::Reverse(spans[*place].end)))?;
+    Some(deepest.0.0)
 }
 
 impl OwnSpans {

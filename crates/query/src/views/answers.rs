@@ -22,8 +22,9 @@ pub struct AlwaysBad {
     /// Name of the Endpoint.
     pub name: String,
     /// Requests an hour that failed or took more than 1.5 s, and half of those that took 0.75 to 1.5 s. An accepted
-    /// slow offset is added to both times.
-    pub bad_an_hour: f64,
+    /// slow offset is added to both times. Null when there is telemetry of less than five minutes.
+    #[schema(required)]
+    pub bad_an_hour: Option<f64>,
     /// Requests of the range.
     pub count: u64,
     /// Stored rows that `count` is estimated from.
@@ -116,7 +117,8 @@ pub struct AiSpend {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answers {
-    /// The Endpoints with most bad requests, one an hour or more, at most 20.
+    /// The Endpoints with most bad requests, at most 20: one an hour or more, or one when there is telemetry of less than
+    /// five minutes.
     pub always_bad: Vec<AlwaysBad>,
     /// New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first five
     /// minutes of telemetry is new.

@@ -43,6 +43,8 @@ pub enum EffectMetric {
     SlowShare,
     /// Failed share of the calls, 0 to 1.
     ErrorRate,
+    /// Share of the calls that are answered with a status of 400 to 499 and did not fail, 0 to 1.
+    RefusedShare,
     /// Calls a minute.
     Calls,
     /// US dollars a call.
@@ -62,6 +64,17 @@ pub struct Effect {
     /// Start of this effect.
     #[schema(format = DateTime)]
     pub since: String,
+}
+
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SentencePart {
+    /// Its text; of a time, the time of day in UTC.
+    pub text: String,
+    /// The time, a full minute; absent for other text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub at: Option<String>,
 }
 
 /// Relation of a version to a change.
@@ -97,6 +110,8 @@ pub struct ChangeCard {
     pub version_relation: Option<VersionRelation>,
     /// The change in one sentence. Times of day are UTC.
     pub sentence: String,
+    /// The sentence in parts, of which those with a time are written in the zone of the reader.
+    pub sentence_parts: Vec<SentencePart>,
     /// Calls an hour that the change affects, weighted by its severity.
     pub score: f64,
     /// The values that got worse, the most harmful first; empty for an Issue.
@@ -105,7 +120,8 @@ pub struct ChangeCard {
     pub slow_ms: Option<f64>,
     /// New Issues of the subject that began with the change.
     pub new_issues: Vec<String>,
-    /// Subjects that got worse because they call this one. They have no cards of their own.
+    /// Subjects that got worse because of this one: they call it, or it calls them more often. They have no cards of their
+    /// own.
     pub suffering: Vec<String>,
     /// When the subject was ordinary again; null while it is not.
     #[schema(format = DateTime)]

@@ -176,6 +176,12 @@ pub struct ExplainFailure {
     pub value: String,
     /// Sampled rows of the selection with it.
     pub count: u32,
+    /// Operation of the deepest failed call below the rows, when the attribute is of that call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Service that made the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
 }
 
 /// Reason for which an attribute was not compared.

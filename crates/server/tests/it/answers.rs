@@ -56,6 +56,13 @@ async fn bad_endpoints_new_things_and_costs_are_answered() {
         "name": "GET /reports", "badAnHour": 30.0, "count": 60, "storedCount": 60, "badCount": 60, "slowCount": 0,
     });
     assert_eq!(bad[0], expected);
+    // A rate is not extrapolated from less than five minutes.
+    for (to, rate) in [("2026-06-01T15:04:59Z", Value::Null), ("2026-06-01T15:05:00Z", json!(60.0))] {
+        let short = answers(&harness, &project, "2026-06-01T15:00:00Z", to).await;
+        let bad = short["alwaysBad"].clone();
+        assert_eq!(column(&json!({ "data": bad }), "name"), ["GET /reports", "GET /orders"], "{short}");
+        assert_eq!((&bad[0]["badAnHour"], &bad[0]["badCount"]), (&rate, &json!(5)), "{to}");
+    }
     let kinds = column(&json!({ "data": found["new"] }), "kind").into_iter().cloned().collect::<Vec<Value>>();
     assert_eq!(json!(kinds), json!(["issue", "version", "endpoint"]), "{found}");
     let endpoint = &found["new"][2];

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Harness, Project};
 use crate::query_language::{SECOND, attributes};
-use crate::requests::{FROM, NOON_NS, at, request};
+use crate::requests::{CLIENT, FROM, NOON_NS, at, made, request};
 
 /// One request of the shop, before it is sent.
 struct Order {
@@ -160,6 +160,37 @@ async fn causes_in_the_resource_in_spans_below_and_in_a_rollout_are_named() {
     let answer = explained(&harness, &project, "duration>300ms").await;
     assert_eq!(first(&answer), ("resource", "service.version", "1.42.0"), "{answer}");
     assert_eq!(answer["data"][0]["kind"], "began");
+}
+
+// ANSWERS 6 G: the deepest failed call tells operators what they ask first.
+#[tokio::test]
+async fn the_deepest_failed_call_is_listed() {
+    let (harness, project) = Harness::with_project().await;
+    let mut spans = Vec::new();
+    for number in 0..60_u64 {
+        let (id, second) = (10 * number + 1, number as f64 * 10.0);
+        let is_failed = number % 2 == 0;
+        spans.push(request(id, "/orders", if is_failed { 500 } else { 200 }, second, 100.0));
+        let service = made(id, id + 1, 1, "charge", second, 90.0).parent(id);
+        let call = made(id, id + 2, CLIENT, "POST", second, 80.0)
+            .parent(id + 1)
+            .with("http.request.method", "POST")
+            .with("server.address", "tax.example");
+        match is_failed {
+            true => spans.extend([service.failed(), call.with("error.type", "timeout").failed()]),
+            false => spans.extend([service, call]),
+        }
+    }
+    harness.send(&project, &spans).await;
+    let body = json!({ "entity": "endpoint", "name": "GET /orders", "budgetMs": 8000,
+        "selection": { "query": "status:error" } });
+    let answer = harness.query_json(&project, "/api/explain", body).await;
+    let failed = answer["whatFailed"].as_array().expect("a list");
+    let wanted = json!({ "attribute": "error.type", "value": "timeout", "count": 30, "operation": "POST tax.example",
+        "service": "shop" });
+    assert!(failed.contains(&wanted), "{failed:?}");
+    let own = json!({ "attribute": "http.response.status_code", "value": "500", "count": 30 });
+    assert!(failed.contains(&own), "{failed:?}");
 }
 
 #[tokio::test]

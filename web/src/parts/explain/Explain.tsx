@@ -227,7 +227,10 @@ function Notes({ answer, more, isLast }: { answer: Answer; more: () => void; isL
         <p className="break-words">
           What failed:{" "}
           {answer.whatFailed
-            .map((one) => `${one.attribute} = ${one.value} (${one.count.toLocaleString("en-US")})`)
+            .map((one) => {
+              const call = one.operation && `${one.operation} of ${one.service || "an unnamed service"}: `;
+              return `${call ?? ""}${one.attribute} = ${one.value} (${one.count.toLocaleString("en-US")})`;
+            })
             .join(", ")}
         </p>
       )}

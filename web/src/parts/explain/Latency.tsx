@@ -128,6 +128,7 @@ function selectionWords(selection: Selection, slowNs: number | null): string {
   if (selection.kind === "version") return `Version ${selection.version}`;
   if (selection.kind === "slow") return `Slow: ${durationNs(slowNs)} and more`;
   if (selection.kind === "errors") return selection.time ? `Failed, ${timeWords(selection.time)}` : "Failed";
+  if (selection.kind === "refused") return `Refused, ${timeWords(selection.time)}`;
   if (selection.kind === "time") return `All, ${timeWords(selection.time)}`;
   const { fromNs, toNs } = selection.box;
   const durations =
