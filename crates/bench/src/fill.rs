@@ -26,7 +26,7 @@ use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::{Actor, Control, Location, NewAccount};
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices;
 use tidewatch_ingest::prices::PriceTable;
@@ -255,7 +255,7 @@ impl Plan {
     ) -> anyhow::Result<Option<Sample>> {
         let store = engine.open(folder).context("cannot open the store")?;
         let prices = PriceTable { prices: prices::read(folder)?, id: prices::NO_TABLE };
-        let enrichment = EnrichmentSource { prices, symbols: None };
+        let enrichment = EnrichmentSource { prices, symbols: None, grouping: GroupingSource::BUILT_IN };
         let mut generator = Generator::new(self.seed);
         let (mut body, mut position, mut sample) = (Vec::new(), 0, None);
         // One turn per request of the most frequent kind; the other kinds follow in proportion.

@@ -14,6 +14,7 @@
 //! - [`encode`]: encodes OTLP export requests.
 //! - [`changes`]: what got worse in a subject, since when and with which version, from its minutes.
 //! - [`explain`]: ranks the attributes that distinguish some requests from others.
+//! - [`frames`]: parses printed stack traces. [`grouping`]: groups exceptions by them.
 //! - [`patterns`]: patterns of log lines.
 //! - [`query_language`]: the language of searches and rules, and its meaning on one row.
 //! - [`units`]: units of time.
@@ -27,6 +28,8 @@ pub mod changes;
 pub mod decode;
 pub mod encode;
 pub mod explain;
+pub mod frames;
+pub mod grouping;
 pub mod model;
 pub mod patterns;
 pub mod project;

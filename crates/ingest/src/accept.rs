@@ -89,6 +89,8 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         export.project.settings.retention_days.unwrap_or(context.retention_days),
         today_ns,
     );
+    // The record names the table that the costs are computed with.
+    let enrichment = context.durable_store.enrichment();
     let header = Header {
         project_number: export.project.number,
         project: ProjectId(*export.project.id.as_bytes()),
@@ -97,7 +99,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         coding: export.coding,
         received_ns,
         settings,
-        prices: context.durable_store.enrichment().prices.id,
+        prices: enrichment.prices.id,
         names_max: Some(context.names_max),
         attributes: export.attributes,
     };
@@ -108,10 +110,9 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
     let prepared = if is_small(&header, &export.body) {
         let (received, body_permit) = (export.body.len(), &mut export.body_permit);
         let reserve = &mut |bytes| body_permit.grow_to(received + bytes);
-        prepare_within(&header, &export.body, bytes_max, context.durable_store.enrichment(), reserve)?
+        prepare_within(&header, &export.body, bytes_max, &enrichment, reserve)?
     } else {
         let (body, mut body_permit) = (export.body, export.body_permit);
-        let enrichment = context.durable_store.enrichment().clone();
         let header = header.clone();
         // The permit moves to the thread: it is held until the work ends, even if the client disconnects.
         let work = tokio::task::spawn_blocking(move || {

@@ -9,23 +9,24 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-use tidewatch_accounts::FirstVersion;
+use tidewatch_accounts::{FirstVersion, NewHashes};
 use tidewatch_domain::model::RequestKind;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
-use tidewatch_store::columns::Rows;
+use tidewatch_store::columns::{Rows, TableBuffer};
 use tidewatch_store::days::day_of;
+use tidewatch_store::tables::Table;
 use tidewatch_store::{JournaledStore, KeepRecords, OnFatal, OpenEngine, Outcome};
 use tokio::sync::oneshot;
 
-use super::enrichment::EnrichmentSource;
+use super::enrichment::{EnrichmentSource, GroupingSource};
 use super::error::ExportError;
 use super::first_versions::FirstVersions;
 use super::live_logs::LiveLogs;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
-use super::prices::{self, PriceTable};
+use super::prices::{self, LivePrices, PriceTable};
 use super::record::{self, Header};
 use super::replay::{Replay, Replayed};
 use super::rule_arrivals::{ProjectArrivals, RuleArrivals};
@@ -40,7 +41,9 @@ pub struct DurableStore {
     /// Declared before the engine, so it is dropped first: its thread applies rows to the engine until it has ended.
     journal: Arc<Journal<Pending>>,
     engine: Arc<dyn JournaledStore>,
+    /// With the prices at start.
     enrichment: EnrichmentSource,
+    prices: LivePrices,
     first_versions: Arc<FirstVersions>,
     live_logs: Arc<LiveLogs>,
     rule_arrivals: Arc<RuleArrivals>,
@@ -58,6 +61,10 @@ pub struct StoreEnvironment {
     pub on_fatal: OnFatal,
     /// Takes the versions of replayed and of new requests.
     pub first_versions: Arc<FirstVersions>,
+    /// Takes the hashes of the Issues of new requests.
+    pub new_hashes: Arc<NewHashes>,
+    /// Rules that group exceptions.
+    pub grouping: GroupingSource,
 }
 
 /// An operator's settings of the store. Sizes are in bytes.
@@ -87,7 +94,7 @@ impl DurableStore {
         environment: StoreEnvironment,
         symbols: Arc<Symbols>,
     ) -> anyhow::Result<DurableStore> {
-        let StoreEnvironment { clock, disk, on_fatal, first_versions } = environment;
+        let StoreEnvironment { clock, disk, on_fatal, first_versions, new_hashes, grouping } = environment;
         let record_bytes_max = settings.body_bytes_max + record::HEADER_BYTES_MAX;
         let gives_up = on_fatal.clone();
         let options = Options {
@@ -104,7 +111,7 @@ impl DurableStore {
         let keep_records: KeepRecords =
             Arc::new(move |lost, from, to| set_aside::records(lost, &kept_of, from, to, day_of(at.now_ns())));
         let (prices, before) = prices::open(&settings.data_dir)?;
-        let enrichment = EnrichmentSource { prices, symbols: Some(symbols) };
+        let enrichment = EnrichmentSource { prices, symbols: Some(symbols), grouping };
         let rule_arrivals = Arc::new(RuleArrivals::default());
         let prepare = |header: &Header, body: &[u8]| {
             let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
@@ -120,9 +127,10 @@ impl DurableStore {
         let live_logs = Arc::new(LiveLogs::default());
         let on_durable = |engine: Arc<dyn JournaledStore>| {
             let (first_versions, live_logs) = (first_versions.clone(), live_logs.clone());
-            let arrivals = rule_arrivals.clone();
+            let (arrivals, new_hashes) = (rule_arrivals.clone(), new_hashes.clone());
             move |pending: Pending, outcome| {
-                on_durable((&*engine, &first_versions, &live_logs, &arrivals), pending, outcome)
+                let seen = (&*first_versions, &*new_hashes);
+                on_durable((&*engine, seen, &live_logs, &arrivals), pending, outcome)
             }
         };
         let replay = Replay { open_engine, keep_records, journal: &options, prepare: &prepare, clock: &clock };
@@ -143,12 +151,18 @@ impl DurableStore {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         }));
-        Ok(DurableStore { journal, engine, enrichment, first_versions, live_logs, rule_arrivals, set_aside })
+        let prices = LivePrices::new(&settings.data_dir, prices);
+        Ok(DurableStore { journal, engine, enrichment, prices, first_versions, live_logs, rule_arrivals, set_aside })
     }
 
-    /// Inputs of the rules besides the request.
-    pub fn enrichment(&self) -> &EnrichmentSource {
-        &self.enrichment
+    /// Inputs of the rules besides the request, with the current prices.
+    pub fn enrichment(&self) -> EnrichmentSource {
+        EnrichmentSource { prices: self.prices.table(), ..self.enrichment.clone() }
+    }
+
+    /// The prices of AI models.
+    pub fn prices(&self) -> &LivePrices {
+        &self.prices
     }
 
     /// The engine, for queries and maintenance.
@@ -260,10 +274,13 @@ impl DurableStore {
     }
 }
 
+/// The engine, what is known of versions and of hashes of Issues, live tails, and arrivals for rules.
+type Watchers<'w> = (&'w dyn JournaledStore, (&'w FirstVersions, &'w NewHashes), &'w LiveLogs, &'w RuleArrivals);
+
 /// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, completes the
 /// request, shows its log records to live tails, and collects what notification rules are about.
 fn on_durable(
-    (engine, first_versions, live_logs, rule_arrivals): (&dyn JournaledStore, &FirstVersions, &LiveLogs, &RuleArrivals),
+    (engine, (first_versions, new_hashes), live_logs, rule_arrivals): Watchers<'_>,
     pending: Pending,
     outcome: Result<Position, AppendError>,
 ) {
@@ -273,10 +290,13 @@ fn on_durable(
     let project = rows.project;
     let outcome = outcome.map(|position| {
         arrivals = ProjectArrivals::of(&rows);
+        let hashes = later_hashes(&rows);
         engine.apply_observed(position, request_key, received_ns, rows, &mut |rows, is_duplicate| {
             new_logs = live_logs.copy(rows, is_duplicate);
         });
         first_versions.add(versions);
+        // Before the answer: who reads afterwards finds the Issues that the hashes belong to.
+        new_hashes.arrived(project, hashes);
     });
     // A client that has disconnected retries, and the retry is recognized by its request key.
     let _ = acknowledge.send(outcome);
@@ -286,6 +306,19 @@ fn on_durable(
     if let Some(arrivals) = arrivals {
         rule_arrivals.add(project, arrivals);
     }
+}
+
+/// The hashes of exceptions that the first version of the grouping rule did not make.
+fn later_hashes(rows: &Rows) -> Vec<u64> {
+    let exceptions = rows.tables.iter().map(|table| &table.buffer).filter(|one| one.table() == Table::Exceptions);
+    let of_table = |buffer: &TableBuffer| {
+        let versions = buffer.u8s("group_version").unwrap_or_default();
+        let hashes = buffer.u64("group").unwrap_or_default();
+        // Null, which is 0, is the first version.
+        let later = hashes.iter().zip(versions).filter(|(_, version)| **version != 0);
+        later.map(|(hash, _)| *hash).collect::<Vec<u64>>()
+    };
+    exceptions.flat_map(of_table).collect()
 }
 
 /// The refusal for a failed append. Never 500: clients keep the data and retry. OTLP.md, row "Retryable".

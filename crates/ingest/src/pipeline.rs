@@ -183,6 +183,7 @@ fn rows(
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings.clone() };
     let symbolicator = enrichment.symbolicator(header);
+    let grouping_rules = enrichment.grouping.rules(header.project_number);
     let number = header.project_number;
     let mut other_ai = 0;
     let (rows, mut rejections) = match header.kind {
@@ -192,7 +193,8 @@ fn rows(
             let events = size_of_val(batch.events.as_slice()) + size_of_val(batch.links.as_slice());
             let list_bytes = size_of_val(batch.spans.as_slice()) + size_of_val(batch.attributes.as_slice()) + events;
             memory.take_for(body, batch.spans.len(), list_bytes)?;
-            let projection = project::traces_with(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
+            let projection =
+                project::traces_with(&batch, &context, enrichment.with_symbols(&symbolicator, &grouping_rules), arena);
             other_ai = projection.other_ai;
             let rejections = rejections_of_spans(&batch, &projection);
             let rows = (Rows::traces(number, &context, &batch, &projection), rejections);
@@ -224,7 +226,7 @@ fn rows(
             let list_bytes = items * size_of::<Span<'_>>() + 3 * size_of_val(batch.attributes.as_slice());
             memory.take_for(body, items, list_bytes)?;
             let client_ip = header.attributes.client_address.map(|address| address.to_string()).unwrap_or_default();
-            let enrichment = enrichment.with_symbols(&symbolicator);
+            let enrichment = enrichment.with_symbols(&symbolicator, &grouping_rules);
             let projection = project::report(&batch, &client_ip, &context, enrichment, arena);
             let dropped = [projection.rows.dropped.as_slice(), &projection.metric_rows.dropped].concat();
             (Rows::report(number, &context, &projection), rejections(&dropped))
@@ -246,6 +248,7 @@ fn rows(
                 service: &attributes.service,
                 server_name: &attributes.server_name,
                 app_version: &attributes.app_version,
+                process: &attributes.process,
                 labels: &attributes.profile_labels,
             };
             let projection = project::profiles(&batch, &context, &source, arena);
@@ -257,7 +260,8 @@ fn rows(
             decode::logs_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let list_bytes = size_of_val(batch.records.as_slice()) + size_of_val(batch.attributes.as_slice());
             memory.take_for(body, batch.records.len(), list_bytes)?;
-            let projection = project::logs_with(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
+            let projection =
+                project::logs_with(&batch, &context, enrichment.with_symbols(&symbolicator, &grouping_rules), arena);
             let rows = (Rows::logs(number, &context, &batch, &projection), rejections(&projection.dropped));
             if is_worth_keeping([batch.records.capacity()], batch.attributes.capacity()) {
                 lists.logs = batch.recycle();
@@ -313,9 +317,14 @@ fn request_key(header: &Header, body: &[u8]) -> u128 {
     hash.update(&[0]);
     // An equal profile of another service is another profile.
     if matches!(header.kind, RequestKind::Profile | RequestKind::OtlpProfiles) {
-        let RequestAttributes { service, server_name, app_version, .. } = &header.attributes;
+        let RequestAttributes { service, server_name, app_version, process, .. } = &header.attributes;
         for text in [service, server_name, app_version] {
             hash.update(text.as_bytes());
+            hash.update(&[0]);
+        }
+        // Records of earlier versions have no process, and their keys stay the same.
+        if !process.is_empty() {
+            hash.update(process.as_bytes());
             hash.update(&[0]);
         }
     }
@@ -325,6 +334,7 @@ fn request_key(header: &Header, body: &[u8]) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use crate::enrichment::GroupingSource;
     use tidewatch_domain::decode::Encoding;
     use tidewatch_domain::model::ProjectId;
     use tidewatch_domain::project::IngestSettings;
@@ -371,7 +381,11 @@ mod tests {
                 names_max: None,
                 attributes: RequestAttributes::default(),
             };
-            let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+            let enrichment = EnrichmentSource {
+                prices: PriceTable { prices: &[], id: NO_TABLE },
+                symbols: None,
+                grouping: GroupingSource::BUILT_IN,
+            };
             let mut held = 0;
             let prepare = |reserve: &mut dyn FnMut(usize) -> bool| {
                 prepare_within(&header, &body, 1 << 20, &enrichment, reserve).map(|prepared| prepared.rows.records())

@@ -17,6 +17,7 @@ const APP_VERSION: u8 = 4;
 const PROFILE_LABEL: u8 = 5;
 /// A project setting: bits of the languages (u8), then the project's own terms, one per line.
 const CONTENT_TERMS: u8 = 6;
+const PROCESS: u8 = 7;
 
 /// Inputs from the headers, the query and the connection of a request. Requests whose rows do not depend on them leave
 /// them empty.
@@ -30,6 +31,8 @@ pub struct RequestAttributes {
     pub server_name: String,
     /// Of profiles: the version of profiles without one. WIRE 2.1.
     pub app_version: String,
+    /// Of profiles: the process of profiles without one.
+    pub process: String,
     /// Of profiles: keys of labels that the project stores. WIRE 2.1.
     pub profile_labels: Vec<String>,
 }
@@ -59,9 +62,12 @@ impl RequestAttributes {
         if let Some(address) = self.client_address {
             put(&mut bytes, CLIENT_ADDRESS, address.to_string().as_bytes());
         }
-        for (key, text) in
-            [(SERVICE, &self.service), (SERVER_NAME, &self.server_name), (APP_VERSION, &self.app_version)]
-        {
+        for (key, text) in [
+            (SERVICE, &self.service),
+            (SERVER_NAME, &self.server_name),
+            (APP_VERSION, &self.app_version),
+            (PROCESS, &self.process),
+        ] {
             if !text.is_empty() {
                 put(&mut bytes, key, text.as_bytes());
             }
@@ -95,6 +101,7 @@ impl RequestAttributes {
                 SERVICE => text()?.clone_into(&mut attributes.service),
                 SERVER_NAME => text()?.clone_into(&mut attributes.server_name),
                 APP_VERSION => text()?.clone_into(&mut attributes.app_version),
+                PROCESS => text()?.clone_into(&mut attributes.process),
                 PROFILE_LABEL => attributes.profile_labels.push(text()?.to_owned()),
                 CONTENT_TERMS => {
                     let (&languages, _) = value.split_first().ok_or(AttributeError::Malformed(key))?;
@@ -124,12 +131,13 @@ pub(super) mod tests {
     /// Any attributes.
     pub fn attributes() -> impl Strategy<Value = RequestAttributes> {
         let labels = proptest::collection::vec("[a-z]{0,4}", 0..3);
-        (proptest::option::of(any::<IpAddr>()), any::<[String; 3]>(), labels).prop_map(
-            |(client_address, [service, server_name, app_version], profile_labels)| RequestAttributes {
+        (proptest::option::of(any::<IpAddr>()), any::<[String; 4]>(), labels).prop_map(
+            |(client_address, [service, server_name, app_version, process], profile_labels)| RequestAttributes {
                 client_address,
                 service,
                 server_name,
                 app_version,
+                process,
                 profile_labels,
             },
         )

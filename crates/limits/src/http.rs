@@ -37,3 +37,5 @@ pub const HTTP2_RESETS_MAX: usize = 50;
 pub const COMPRESSED_BYTES_MIN: u64 = 1024;
 /// Range of the random `Retry-After` of a 503, seconds: clients do not retry all at once. DECISIONS 19.
 pub const RETRY_AFTER_SECONDS: std::ops::RangeInclusive<u64> = 1..=5;
+/// Characters of the name of an unknown field in the message of its refusal.
+pub const UNKNOWN_FIELD_CHARS_MAX: usize = 200;

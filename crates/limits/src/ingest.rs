@@ -45,6 +45,11 @@ pub const QUOTA_RETRY_SPREAD_MAX: Duration = minutes(15);
 pub const NAMES_PER_SERVICE_DAY: usize = 10_000;
 /// Callers, and callees, that are kept in memory until the other side of their call arrives. docs/services.md.
 pub const UNPAIRED_CALLS_MAX: usize = 131_072;
+/// Spans of traces with AI Traces that are kept in memory, to compare their usage with that of later requests.
+/// docs/decisions/0021.
+pub const AI_USAGE_SPANS_MAX: usize = 65_536;
+/// Interval between looks at the price table of AI models. docs/use/ai-traces.md.
+pub const AI_PRICES_RELOAD_PAUSE: Duration = Duration::from_secs(10);
 /// Versions of a project, by service and environment, whose first sight is stored. A program that makes a version for
 /// every process would fill the control database.
 pub const FIRST_VERSIONS_MAX: usize = 10_000;

@@ -12,6 +12,25 @@ pub const DEPLOY_CHARS_MAX: usize = 200;
 pub const ISSUE_DECISIONS_MAX: i64 = 50_000;
 /// Hashes of a project that are merged into others.
 pub const ISSUE_MERGES_MAX: i64 = 10_000;
+/// Hashes of a project that a version of the grouping rule points at the Issue of an earlier one.
+pub const ISSUE_HASHES_MAX: i64 = 100_000;
+/// Hashes of a project that wait to be compared with earlier versions of the grouping rule. Further ones are found in
+/// the store.
+pub const NEW_HASHES_MAX: usize = 10_000;
+/// Pause after a failed regrouping of stored exceptions.
+pub const REGROUP_RETRY: Duration = Duration::from_secs(60);
+/// Time in which the Issues of one batch of stored exceptions follow their rows.
+pub const REGROUP_DEADLINE: Duration = Duration::from_secs(120);
+/// Hashes that are compared at once.
+pub const NEW_HASHES_COMPARED: usize = 200;
+/// Grouping rules of a project.
+pub const GROUPING_RULES_MAX: usize = 50;
+/// Characters of the template of a grouping rule.
+pub const GROUPING_TEMPLATE_CHARS_MAX: usize = 500;
+/// Exceptions that a preview of a grouping rule reads.
+pub const GROUPING_PREVIEW_EVENTS_MAX: u64 = 200_000;
+/// Fingerprints that a grouping rule may make of the exceptions of the last seven days.
+pub const GROUPING_PREVIEW_HASHES_MAX: u64 = 1000;
 /// Entries of the activity of one Issue, without comments; beyond it the earliest are deleted.
 pub const ISSUE_ACTIVITY_MAX: i64 = 500;
 /// Comments on one Issue.

@@ -64,6 +64,14 @@ pub const NEW_LISTED_MAX: usize = 20;
 pub const CALLERS_SAMPLED: usize = 200;
 /// Rows of the subjects that it calls in these traces.
 pub const CALLEES_READ_MAX: usize = 5000;
+/// Subjects whose added times are compared for one cause, of those that got slower together; the most harmful ones.
+pub const SHARED_CAUSE_SUBJECTS_MAX: usize = 6;
+/// Rows of each whose spans are read, before its change and since.
+pub const SHARED_CAUSE_ROWS: usize = 100;
+/// Size of a text in a row of a list, bytes; longer ones are cut, and whole in the row's details.
+pub const LIST_TEXT_BYTES_MAX: usize = 4 * KB;
+/// Size of all strings in one field of a row of a list, such as its attributes, bytes.
+pub const LIST_FIELD_BYTES_MAX: usize = 32 * KB;
 /// Deadline of every other dashboard query.
 pub const LIST_DEADLINE: Duration = seconds(10);
 /// Bodies of log records whose JSON is read for the names of fields.
@@ -130,6 +138,10 @@ pub const FACET_VALUES_MAX: usize = 10;
 pub const TRACE_MATCHES_MAX: usize = 50_000;
 /// Traces after which a search for traces reads no further ones, latest first.
 pub const TRACE_SEARCH_TRACES_MAX: usize = 1000;
+/// Traces of the sample that a search for traces plots when it cannot find all.
+pub const TRACE_SAMPLE_MAX: usize = 1000;
+/// Time in which the traces to sample from are read; later there is no sample.
+pub const TRACE_SAMPLE_BUDGET: Duration = seconds(2);
 /// Spans that a search for traces reads to evaluate its conditions.
 pub const TRACE_SEARCH_SPANS_MAX: usize = 300_000;
 /// Requests that an explanation samples of the selection, of the others in the same minutes, and of the time before.
@@ -170,6 +182,8 @@ pub const TRACE_SPANS_MAX: usize = 500_000;
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 /// AI Traces of a conversation, and runs of tools in its traces, that its page reads, earliest first.
 pub const AI_CONVERSATION_CALLS_MAX: usize = 2000;
+/// Log records with messages that are read for the calls on a page of a conversation.
+pub const AI_LOGGED_MESSAGES_MAX: usize = 2000;
 /// Spans of the traces of a conversation that its page reads, earliest first.
 pub const AI_CONVERSATION_SPANS_MAX: usize = 20_000;
 /// Messages in one answer of a conversation, bytes of content and arguments.

@@ -44,6 +44,14 @@ pub const SYMBOL_CHARGE_MIN: u64 = 4 << 10;
 pub const UPLOAD_WARNINGS_MAX: usize = 20;
 /// App versions recorded for one file content.
 pub const SYMBOL_VERSIONS_MAX: usize = 20;
+/// Releases of one source map, script or mapping that are kept; older ones are removed unless they are used.
+pub const SYMBOL_RELEASES_MAX: usize = 50;
+/// Age in days from which source maps, scripts and mappings of a release are removed unless they are used.
+pub const SYMBOL_RELEASE_DAYS: u64 = 180;
+/// Days for which a stack trace that used an upload keeps it.
+pub const SYMBOL_USED_DAYS: u64 = 30;
+/// Interval at which uploads of old releases are looked for.
+pub const SYMBOL_RETENTION_PAUSE: Duration = minutes(60);
 /// Default number of symbol files that one project may store.
 pub const SYMBOLS_PROJECT_FILES: u64 = 50_000;
 /// Maximum time to build one artifact: then the file is given up, and the next is built.

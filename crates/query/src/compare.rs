@@ -12,7 +12,7 @@ use crate::executor::Executor;
 use crate::language::{self, RowKind};
 use crate::time::Range;
 use crate::views::compare::*;
-use crate::{filters, plans};
+use crate::{ai_metrics, filters, plans};
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
@@ -49,7 +49,7 @@ pub async fn read(executor: &Executor, project: &Project, request: CompareReques
         quantiles.named(DURATIONS).only(timed),
     ];
     if table == Table::AiTraces {
-        let priced = filters::not(Filter::IsNull { column: "total_cost" });
+        let priced = ai_metrics::counted_with("total_cost");
         aggregates.push(Function::Sum("total_cost").named(COST).only(priced));
     }
     let plan = plans::groups(table, &[project.number], range, filter, vec![Key::column("name")], aggregates);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
+use tidewatch_domain::rules::group_versions::GroupVersions;
 use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::tables::Table;
@@ -34,6 +35,8 @@ pub struct QueryContext {
     pub store: Arc<dyn TelemetryStore>,
     /// Retention in days of projects without their own setting; 0: forever.
     pub retention_days: u32,
+    /// Versions of the rule that groups exceptions.
+    pub grouping: GroupVersions,
     /// Slots of concurrent queries.
     pub slots: Admission,
     /// One permit per concurrent export, [`limits::EXPORTS_MAX`] in all.
@@ -58,10 +61,17 @@ impl QueryContext {
             clock,
             store,
             retention_days,
+            grouping: GroupVersions::BUILT_IN,
             slots,
             exports: Arc::new(Semaphore::new(limits::EXPORTS_MAX)),
             threads,
         }
+    }
+
+    /// The same context with other versions of the rule that groups exceptions.
+    #[must_use]
+    pub fn with_grouping(self, grouping: GroupVersions) -> QueryContext {
+        QueryContext { grouping, ..self }
     }
 
     /// Runs one plan on a query thread; at most `query_concurrent` plans run concurrently.

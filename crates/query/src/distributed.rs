@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
+use tidewatch_domain::units::DAY_NS;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
@@ -193,6 +194,27 @@ async fn linked_traces(
     linked.extend(executor.run(plan).await?.rows().map(|row| row.trace_id("trace_id")));
     linked.remove(&found.trace_id);
     Ok(linked.into_iter().take(LINKED_MAX).collect())
+}
+
+/// The trace with this id and those that it is linked with, as requests within a day of `range` name them; at most
+/// [`LINKED_MAX`] others. WIRE 1.10.
+pub async fn traces(
+    executor: &Executor,
+    projects: &[u32],
+    trace_id: TraceId,
+    range: Range,
+) -> Result<BTreeSet<TraceId>, QueryError> {
+    let window = Range { from: range.from.saturating_sub(DAY_NS), to: range.to.saturating_add(DAY_NS) };
+    let names_it = Filter::eq("linked_trace_id", Value::Bytes(trace_id.0.to_vec()));
+    let filter = Filter::Any(vec![filters::trace(trace_id), names_it]);
+    let columns = vec!["trace_id", "linked_trace_id"];
+    let plan = plans::rows(Table::Endpoints, projects, window, filter, columns, vec![], Window::first(NODES_MAX));
+    // The requests of the other traces may be of services that are not selected.
+    let answer = executor.unfiltered().run(plan).await?;
+    let of_row = |row: Row<'_>| [row.trace_id("trace_id"), row.trace_id("linked_trace_id")];
+    let others: BTreeSet<TraceId> =
+        answer.rows().flat_map(of_row).filter(|id| !id.is_none() && *id != trace_id).collect();
+    Ok(others.into_iter().take(LINKED_MAX).chain([trace_id]).collect())
 }
 
 /// The exceptions of the trace, sorted by time, each with its project's number.

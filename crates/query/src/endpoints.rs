@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
 use tidewatch_domain::rules::endpoint_name::UNMATCHED;
-use tidewatch_domain::units::HOUR_NS;
+use tidewatch_domain::units::{HOUR_NS, MINUTE_NS};
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
@@ -93,6 +93,9 @@ const STATUS_CODE: &str = "status_code";
 const COUNT: &str = "count";
 const ROWS: &str = "rows";
 
+/// Telemetry of less time, nanoseconds, is told in counts: an hourly rate would be extrapolated.
+const RATED_TIME: i64 = 5 * MINUTE_NS;
+
 /// The Endpoints with failed or slow requests in the range, the worst first.
 pub async fn always_bad(executor: &Executor, project: &Project, range: Range) -> Result<Vec<AlwaysBad>, QueryError> {
     let bands = Endpoint::ranking_context(executor, project).await?;
@@ -101,21 +104,26 @@ pub async fn always_bad(executor: &Executor, project: &Project, range: Range) ->
     let keys = vec![Key::column("name")];
     let plan = plans::groups(Table::Endpoints, &[project.number], range, Filter::True, keys, aggregates);
     let answer = executor.run(plan).await?;
-    let hours = range.length() as f64 / HOUR_NS as f64;
+    let is_rated = range.length() >= RATED_TIME;
+    let hours = if is_rated { range.length() as f64 / HOUR_NS as f64 } else { 1.0 };
     let of_name = |row: Row<'_>| {
         let metrics = Endpoint::metrics(row);
-        AlwaysBad {
+        let bad = (metrics.bad + 0.5 * metrics.tolerating) / hours;
+        let one = AlwaysBad {
             name: row.text("name").to_owned(),
-            bad_an_hour: (metrics.bad + 0.5 * metrics.tolerating) / hours,
+            bad_an_hour: is_rated.then_some(bad),
             count: row.count(COUNT),
             stored_count: row.count(ROWS),
             bad_count: whole(metrics.bad),
             slow_count: whole(metrics.tolerating),
-        }
+        };
+        (bad, one)
     };
-    let mut found: Vec<AlwaysBad> = answer.rows().map(of_name).filter(|one| one.bad_an_hour >= 1.0).collect();
-    found.sort_by(|one, other| other.bad_an_hour.total_cmp(&one.bad_an_hour).then_with(|| one.name.cmp(&other.name)));
-    Ok(found)
+    let mut found: Vec<(f64, AlwaysBad)> = answer.rows().map(of_name).filter(|(bad, _)| *bad >= 1.0).collect();
+    found.sort_by(|(one_bad, one), (other_bad, other)| {
+        other_bad.total_cmp(one_bad).then_with(|| one.name.cmp(&other.name))
+    });
+    Ok(found.into_iter().map(|(_, one)| one).collect())
 }
 
 /// HTTP status below 500.

@@ -16,6 +16,7 @@
 //! - [`changes`]: what changed for the worse. [`compare`]: another period. [`answers`]: what is always bad, what is new, what AI
 //!   costs. [`deploys`], [`versions`]: when versions went live, and what they changed.
 //! - [`global_filter`]: the services and environments that a request selects, in every plan.
+//! - [`grouping_rules`]: rules of projects that group exceptions. [`row_groups`]: the group of a stored one.
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
@@ -59,6 +60,7 @@ pub mod export;
 pub mod filters;
 pub mod global_filter;
 pub mod grouping;
+pub mod grouping_rules;
 pub mod heatmap;
 pub mod ids;
 pub mod incomplete;
@@ -74,6 +76,7 @@ pub mod plans;
 pub mod profiles;
 pub mod projects;
 pub mod retention;
+pub mod row_groups;
 pub mod service_map;
 pub mod services;
 pub mod sessions;

@@ -6,6 +6,8 @@ use bumpalo::Bump;
 use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_domain::project::EntityKind;
 use tidewatch_domain::rules::exception;
+use tidewatch_domain::rules::group_versions::{FIRST_VERSION, GroupVersions};
+use tidewatch_domain::rules::grouping_rules::{FINGERPRINT_VERSION, GroupingRule};
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
@@ -13,6 +15,7 @@ use super::answer::{Answer, Row};
 use super::executor::Executor;
 use super::owners::{self, Owner, OwnerLookup, RecordedOwner};
 use super::plans::{self, Window};
+use super::row_groups::group_of_row;
 use super::time::{self, Range};
 use super::views::AttributeMap;
 use super::views::issue::{ExceptionBrief, Occurrence, OwnerType, RelatedEntity};
@@ -29,6 +32,12 @@ const OF_TRACE_MAX: usize = 1000;
 pub struct OccurrenceRecord {
     /// Hash of the Issue.
     pub group: u64,
+    /// Version of the grouping rule that made it.
+    pub group_version: u8,
+    /// The grouping rule of the project that makes it; `None` for other groups.
+    pub grouping_rule: Option<GroupingRule>,
+    /// The explicit fingerprint of the sender; empty when absent.
+    pub fingerprint: String,
     /// Nanoseconds since the epoch.
     pub time: i64,
     /// Zeros for an exception without a trace.
@@ -65,16 +74,32 @@ pub async fn read(
             RecordedOwner::Resolved(owner) => owner,
             RecordedOwner::Unresolved(start) => found.get(&(row.trace_id("trace_id"), start)).cloned(),
         };
-        record(row, owner, recorded.contains(&row.id16("row_id")))
+        let record = record(row, owner, recorded.contains(&row.id16("row_id")));
+        let grouping_rule = match record.group_version {
+            FINGERPRINT_VERSION => rule_of(project, executor.context.grouping, row),
+            _ => None,
+        };
+        OccurrenceRecord { grouping_rule, ..record }
     });
     Ok(records.collect())
 }
 
+/// The grouping rule of the project that makes the group of the row.
+fn rule_of(project: &Project, versions: GroupVersions, row: Row<'_>) -> Option<GroupingRule> {
+    let (group, rule) = group_of_row(&project.grouping_rules, versions, row);
+    let rule = rule.filter(|_| group == row.u64("group"))?;
+    project.grouping_rules.rules().find(|one| one.id == rule).cloned()
+}
+
 fn record(row: Row<'_>, owner: Option<Owner>, has_recording: bool) -> OccurrenceRecord {
     let (group, time) = (row.u64("group"), row.int("time"));
+    let group_version =
+        row.opt_int("group_version").and_then(|version| version.try_into().ok()).unwrap_or(FIRST_VERSION);
     let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let mut attributes = attributes::map(row.bytes("attributes"));
     attributes.0.extend(attributes::map(row.bytes("event_attributes")).0);
+    let fingerprint =
+        exception::FINGERPRINTS.iter().find_map(|key| attributes.0.get(*key)).cloned().unwrap_or_default();
     // The view has a field for it.
     let sent = attributes.0.remove("exception.stacktrace").unwrap_or_default();
     let owner_type = owner.as_ref().map(|owner| owner_type(owner.kind));
@@ -104,7 +129,7 @@ fn record(row: Row<'_>, owner: Option<Owner>, has_recording: bool) -> Occurrence
         owner_name: owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default(),
         owner_id: owner.as_ref().map(owner_row).unwrap_or_default(),
     };
-    OccurrenceRecord { group, time, trace_id, span_id, owner, view }
+    OccurrenceRecord { group, group_version, grouping_rule: None, fingerprint, time, trace_id, span_id, owner, view }
 }
 
 /// The UUID of the exception's session; empty without one.

@@ -36,7 +36,8 @@ const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0
 /// The weighted rows of each table, and the stored ones.
 async fn counts(executor: &Executor, project: u32, range: Range) -> Result<(Counts, Counts), QueryError> {
     let count = |table: Table| async move {
-        let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
+        let filter =
+            if table == Table::AiTraces { ai_metrics::model_calls().and(ai_metrics::counted()) } else { Filter::True };
         let aggregates = vec![Function::Weight.named("count"), Function::Count.named("rows")];
         let plan = plans::groups(table, &[project], range, filter, vec![], aggregates);
         let answer = executor.run(plan).await?;

@@ -347,31 +347,67 @@ async fn requests(
     Ok(answer.rows().map(|row| ids::format_trace(row.trace_id("trace_id"))).collect())
 }
 
-/// The document of a session's segment, as JSON.
+/// The document of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingDocument {
+    /// JSON of events, logs and actions.
+    pub json: Vec<u8>,
+    /// Version of the app that was recorded; empty when unknown.
+    pub app_version: String,
+}
+
+/// The document of a session's segment.
 pub async fn segment_document(
     executor: &Executor,
     project: &Project,
     id: Id,
     segment: u32,
-) -> Result<Vec<u8>, QueryError> {
+) -> Result<RecordingDocument, QueryError> {
     let filter = filters::ids("session_id", [id]).and(Filter::eq("segment", Value::U64(segment.into())));
     document(executor, project, filter).await
 }
 
-/// The document of the recording of an exception, as JSON.
-pub async fn clip_document(executor: &Executor, project: &Project, exception: Id) -> Result<Vec<u8>, QueryError> {
+/// The document of the recording of an exception.
+pub async fn clip_document(
+    executor: &Executor,
+    project: &Project,
+    exception: Id,
+) -> Result<RecordingDocument, QueryError> {
     document(executor, project, filters::ids("exception_id", [exception])).await
 }
 
-async fn document(executor: &Executor, project: &Project, filter: Filter) -> Result<Vec<u8>, QueryError> {
-    let columns = vec!["exception_id", "time", "document_bytes", "document"];
+async fn document(executor: &Executor, project: &Project, filter: Filter) -> Result<RecordingDocument, QueryError> {
+    let columns = vec!["exception_id", "session_id", "time", "document_bytes", "document"];
     // A segment of the session itself precedes the recordings of its exceptions.
     let order = vec![plans::ascending("exception_id"), plans::ascending("time")];
     let plan =
         plans::rows(Table::SessionSegments, &[project.number], Range::ALL, filter, columns, order, Window::first(1));
     let answer = executor.run(plan).await?;
     let row = answer.first().ok_or_else(|| QueryError::not_found("there is no such recording in this project"))?;
-    Ok(columns::document(row.bytes("document"), row.u64("document_bytes"))?)
+    let json = columns::document(row.bytes("document"), row.u64("document_bytes"))?;
+    let app_version = recorded_version(executor, project, row.id16("session_id"), row.id16("exception_id")).await?;
+    Ok(RecordingDocument { json, app_version })
+}
+
+/// The version of the app in a session, else in an exception; empty when unknown.
+async fn recorded_version(
+    executor: &Executor,
+    project: &Project,
+    session: Id,
+    exception: Id,
+) -> Result<String, QueryError> {
+    for (table, column, id) in [(Table::Sessions, "session_id", session), (Table::Exceptions, "row_id", exception)] {
+        if id == Id::default() {
+            continue;
+        }
+        let (columns, order) = (vec!["time", "app_version"], vec![plans::descending("time")]);
+        let filter = filters::ids(column, [id]).and(filters::not(filters::text("app_version", "")));
+        let plan = plans::rows(table, &[project.number], Range::ALL, filter, columns, order, Window::first(1));
+        if let Some(row) = executor.run(plan).await?.first() {
+            return Ok(row.text("app_version").to_owned());
+        }
+    }
+    Ok(String::new())
 }
 
 /// Of these exceptions, those with a recording of their own.

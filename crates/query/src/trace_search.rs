@@ -51,8 +51,19 @@ pub async fn search(
             spans: limits::TRACE_SEARCH_SPANS_MAX,
         },
     };
-    let Found { mut traces, complete_after } = executor.find_traces(search).await?;
-    let points = points(&traces);
+    let Found { mut traces, complete_after } = executor.find_traces(search.clone()).await?;
+    // The latest traces of a busy project are those of minutes: the points are of the whole range.
+    let sampled = match complete_after {
+        Some(_) => {
+            let (size, budget) = (limits::TRACE_SAMPLE_MAX, limits::TRACE_SAMPLE_BUDGET);
+            executor.sample_traces(search, size, budget).await?
+        }
+        None => None,
+    };
+    let points = match &sampled {
+        Some((sample, rate)) => points(&sample.traces, Some(*rate)),
+        None => points(&traces, complete_after.is_none().then_some(1.0)),
+    };
     let total = traces.len() as u64;
     // Traces are in descending order of start, and stay so among equals.
     let is_descending = page::is_descending(request.sort_direction);
@@ -92,8 +103,9 @@ fn durations(least: Option<f64>, most: Option<f64>) -> Result<RangeInclusive<i64
     Ok(from..=to)
 }
 
-fn points(traces: &[TraceSummary]) -> TracePoints {
+fn points(traces: &[TraceSummary], sample_rate: Option<f64>) -> TracePoints {
     TracePoints {
+        sample_rate,
         trace_ids: traces.iter().map(|trace| TraceId(trace.trace_id).to_string()).collect(),
         starts: traces.iter().map(|trace| trace.start.div_euclid(1_000_000)).collect(),
         durations: traces.iter().map(|trace| length(trace) as f64 / 1.0e6).collect(),

@@ -33,8 +33,10 @@ use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_alerts::status_pages::StoredMonitors;
 use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
+use tidewatch_domain::rules::group_versions::GroupVersions;
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
+use tidewatch_ingest::enrichment::GroupingSource;
 use tidewatch_ingest::first_versions::FirstVersions;
 use tidewatch_ingest::hints::Hints;
 use tidewatch_ingest::metrics::IngestMetrics;
@@ -62,6 +64,8 @@ pub struct Environment {
     pub disk: Arc<dyn Disk>,
     /// Ends the process, with the reason, when the store's state in memory cannot be trusted.
     pub on_fatal: OnFatal,
+    /// Versions of the rule that groups exceptions.
+    pub grouping: GroupVersions,
     /// Reads the settings again, on SIGHUP. `None`: there is nothing to reload.
     pub settings: Option<Settings>,
 }
@@ -76,7 +80,8 @@ impl Environment {
             tracing::error!("{why}: ending the process; the next start replays the journal");
             std::process::abort();
         });
-        Environment { clock: Clock::system(), disk: Arc::new(RealDisk), on_fatal, settings: None }
+        let grouping = GroupVersions::BUILT_IN;
+        Environment { clock: Clock::system(), disk: Arc::new(RealDisk), on_fatal, grouping, settings: None }
     }
 }
 
@@ -148,7 +153,7 @@ fn notifier(config: &Config, clock: Clock) -> anyhow::Result<Notifier> {
 impl App {
     /// Opens or creates everything under the data directory, and starts the background threads.
     pub async fn open(config: Config, environment: Environment) -> anyhow::Result<Arc<App>> {
-        let Environment { clock, disk, on_fatal, .. } = environment;
+        let Environment { clock, disk, on_fatal, grouping, .. } = environment;
         let data = &config.data_dir;
         files::create_data_directory(data)
             .with_context(|| format!("cannot make the data directory {}", data.display()))?;
@@ -193,8 +198,15 @@ impl App {
             on_fatal: on_fatal.clone(),
             opened: Default::default(),
         };
-        let environment =
-            StoreEnvironment { clock: clock.clone(), disk, on_fatal, first_versions: first_versions.clone() };
+        let new_hashes = control.projects.new_hashes().clone();
+        let environment = StoreEnvironment {
+            clock: clock.clone(),
+            disk,
+            on_fatal,
+            first_versions: first_versions.clone(),
+            new_hashes,
+            grouping: GroupingSource { versions: grouping, projects: Some(control.projects.clone()) },
+        };
         let (durable_store, lake) = tokio::task::spawn_blocking(move || {
             let open_engine = |keep_records| opener.open(keep_records);
             let durable_store = DurableStore::open(&settings, &open_engine, environment, known)?;
@@ -224,7 +236,7 @@ impl App {
         let (alive, closed) = mpsc::channel();
         let background = Arc::new(Background::default());
         background.add(symbols.builder.heartbeat());
-        let query = Arc::new(QueryContext::new(
+        let query = QueryContext::new(
             (&control, clock.clone()),
             (store.clone(), config.retention_days),
             (
@@ -232,7 +244,8 @@ impl App {
                 QueryThreads::start(query_threads, || tidewatch_lake::background(limits::QUERY_NICE))
                     .context("cannot start a thread")?,
             ),
-        ));
+        );
+        let query = Arc::new(query.with_grouping(grouping));
         let pipeline = IngestContext {
             durable_store: durable_store.clone(),
             clock: clock.clone(),
@@ -270,6 +283,7 @@ impl App {
             refusals: Refusals::default(),
             demos: Demos::default(),
             rejection_log: RejectionLog::default(),
+            regrouping: Arc::default(),
         };
         let alerting = Alerting {
             rooms: Alerts::new(accounts.control.database()),

@@ -103,6 +103,8 @@ pub struct Ingest {
     pub demos: Demos,
     /// Log lines of refused exports, and their counts.
     pub rejection_log: RejectionLog,
+    /// Wakes the job that groups stored exceptions again.
+    pub regrouping: Arc<Notify>,
 }
 
 impl Ingest {

@@ -77,6 +77,7 @@ impl EngineOpener {
             project_retention: self.project_retention.clone(),
             names_max: options.names_max,
             calls_max: limits::UNPAIRED_CALLS_MAX,
+            usage_spans_max: limits::AI_USAGE_SPANS_MAX,
             query_bytes_max: options.query_memory_bytes,
             clock: Some(Arc::new(LakeClock(self.clock.clone()))),
             trusts_clock: options.trusts_clock,

@@ -21,7 +21,9 @@ use crate::http::connection::socket::Socket;
 use crate::http::exposition::{self, Scrape};
 use crate::http::request_context::RequestContextService;
 use crate::http::routes;
+use crate::jobs::ai_prices;
 use crate::jobs::first_versions;
+use crate::jobs::regroup;
 use crate::jobs::resymbolicate;
 use crate::jobs::retention_changes;
 use crate::listen::ListenAddress;
@@ -127,9 +129,11 @@ pub async fn serve_routes(
     let mut tasks = JoinSet::new();
     let (query, ingest) = (&app.query, &app.ingest);
     let background = app.process.background.clone();
-    tasks.spawn(resymbolicate::run(query.clone(), ingest.clone(), background, stopped.clone()));
+    tasks.spawn(resymbolicate::run(query.clone(), ingest.clone(), background.clone(), stopped.clone()));
+    tasks.spawn(regroup::run(query.clone(), ingest.regrouping.clone(), background, stopped.clone()));
+    tasks.spawn(ai_prices::run(ingest.clone(), stopped.clone()));
     tasks.spawn(first_versions::run(query.clone(), ingest.clone(), stopped.clone()));
-    tasks.spawn(persist::run(app.ingest.symbols.clone(), stopped.clone()));
+    tasks.spawn(persist::run(app.ingest.symbols.clone(), app.accounts.clock.clone(), stopped.clone()));
     tasks.spawn(retention_changes::run(query.clone(), ingest.clone(), stopped.clone()));
     let serving = Serving {
         lake: app.lake.clone(),

@@ -188,6 +188,13 @@ pub const AI_TRACES: &[Column] = &[
     ),
     ENVIRONMENT,
     OPTIONAL_RESOURCE,
+    optional("call_id", Kind::Text, "id of the response; of a run of a tool, id of the tool call"),
+    optional("cache_write_tokens", Kind::I64, "of the input tokens"),
+    optional(
+        "repeats_usage",
+        Kind::Bool,
+        "true: tokens and costs repeat those of other rows and are in no sum; null: they count",
+    ),
 ];
 
 /// Columns of [`Table::Exceptions`].
@@ -214,6 +221,7 @@ pub const EXCEPTIONS: &[Column] = &[
     optional("session_id", Kind::Bytes, "of a native report: UUID of the session"),
     ENVIRONMENT,
     OPTIONAL_RESOURCE,
+    optional("group_version", Kind::U8, "version of the rule that made group; null: 1"),
 ];
 
 /// Columns of [`Table::Logs`].
@@ -280,6 +288,8 @@ pub const INGEST_COUNTS: &[Column] = &[
 
 const PROFILE_TYPE: Column = dictionary_text("profile_type", "type, for example go:profile_cpu:nanoseconds");
 const INSTANCE: Column = dictionary_text("instance", "name of the server or instance, empty when unknown");
+const PROCESS: Column =
+    optional_dictionary("process", Kind::Text, "the process, as its sender identifies it; null: unknown");
 const STACK: Column = column("stack", Kind::U64, "FNV-1a hash of the stack's function names");
 
 /// Columns of [`Table::Profiles`]; `time` is the profile's start.
@@ -292,12 +302,13 @@ pub const PROFILES: &[Column] = &[
     dictionary_text("profile", "kind of profile, for example cpu or heap"),
     dictionary_text("sample_type", "sample type as received"),
     dictionary_text("unit", "unit of the values"),
-    column("is_gauge", Kind::Bool, "values are a state, of which the average counts"),
+    column("is_gauge", Kind::Bool, "values are a state, of which the latest counts"),
     INSTANCE,
     APP_VERSION,
     column("samples", Kind::I64, "samples with a value"),
     column("value", Kind::I64, "sum of the values"),
     column("has_timestamps", Kind::Bool, "samples have times of their own"),
+    PROCESS,
 ];
 
 /// Columns of [`Table::ProfileSamples`]; `time` is the profile's start.
@@ -318,6 +329,8 @@ pub const PROFILE_SAMPLES: &[Column] = &[
         Kind::Bytes,
         "times of the samples: nanoseconds since the profile's start, little-endian i64",
     ),
+    PROCESS,
+    optional("duration", Kind::I64, "duration of the profile, nanoseconds; null in rows of earlier versions"),
 ];
 
 /// Columns of [`Table::ProfileStacks`]; `time` is the start of a UTC day on which the stack was sampled: retention counts

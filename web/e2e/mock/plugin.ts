@@ -81,6 +81,7 @@ const EMPTY: Record<string, unknown> = {
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
+  "/api/symbols/removed": [],
   "/api/services": { ...services(), services: [] },
   "/api/services/map": { ...serviceMap(), nodes: [], edges: [] },
   "/api/query/facets": { data: [], rows: 0, estimated: false },
@@ -214,7 +215,7 @@ function changes() {
     suffering: [],
     recovered: null,
   };
-  return [
+  const cards = [
     {
       ...card,
       name: "POST /checkout",
@@ -243,6 +244,7 @@ function changes() {
       score: 61,
     },
   ];
+  return cards.map((one) => ({ ...one, sentenceParts: [{ text: one.sentence }] }));
 }
 
 function overview(url: URL) {

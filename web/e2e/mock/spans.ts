@@ -170,6 +170,7 @@ export function traceSearchPage(body: Body): t.TraceSearchPage {
       body,
     ),
     points: {
+      sampleRate: 1,
       traceIds: rows.map((one) => one.traceId),
       starts: rows.map((one) => Date.parse(one.startTime)),
       durations: rows.map((one) => one.duration / 1e6),

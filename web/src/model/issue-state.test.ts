@@ -25,5 +25,7 @@ test("activity in words", () => {
   expect(entry({ type: "state", state: "open" })).toBe("reopened it");
   expect(entry({ type: "state", state: "resolved_in_next_version" })).toBe("set it to resolved in next version");
   expect(entry({ type: "state", state: "muted", untilCount: 10 })).toBe("muted it until 10 more events");
+  const joined = entry({ type: "joined", ruleVersion: 2, joinedIssues: 4 });
+  expect(joined).toBe("joined by grouping rule 2: 4 Issues");
   expect(entry({ type: "assigned", assignee: null })).toBe("removed the assignee");
 });

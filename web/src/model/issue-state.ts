@@ -103,6 +103,8 @@ export function activityWords(entry: IssueActivity): string {
       return `merged ${entry.exceptionHash} into it`;
     case "unmerged":
       return `separated ${entry.exceptionHash} from it`;
+    case "joined":
+      return `joined by grouping rule ${entry.ruleVersion}: ${plural(entry.joinedIssues ?? 0, "Issue")}`;
     case "comment":
       return "commented";
   }

@@ -112,6 +112,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ai-prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The price table that costs are estimated with: its day and its size. */
+        get: operations["getAiPrices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ai-traces": {
         parameters: {
             query?: never;
@@ -1084,6 +1101,93 @@ export interface paths {
         /** Mails a link to reset the password, at most one per hour. The response is the same for every address. */
         post: operations["forgotPassword"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grouping-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The grouping rules of a project, in the order in which they are tried. */
+        get: operations["listGroupingRules"];
+        put?: never;
+        /** Adds a grouping rule after the others. It groups exceptions that arrive afterwards. */
+        post: operations["createGroupingRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grouping-rules/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Groups the stored exceptions of the project again with its rules, in the background. */
+        post: operations["applyGroupingRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grouping-rules/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Orders the grouping rules: the first whose query an exception meets groups it. */
+        put: operations["orderGroupingRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grouping-rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The effect that a grouping rule would have on the exceptions of the last seven days. */
+        post: operations["previewGroupingRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grouping-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes a grouping rule. */
+        put: operations["changeGroupingRule"];
+        post?: never;
+        /** Deletes a grouping rule. Stored exceptions stay as they are grouped. */
+        delete: operations["deleteGroupingRule"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3974,6 +4078,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/symbols/removed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Uploads of old releases that were removed, by reason. */
+        get: operations["listRemovedSymbols"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/symbols/resolve": {
         parameters: {
             query?: never;
@@ -4495,6 +4616,9 @@ export interface components {
             traceName: string;
             /** @description User of the latest AI Trace; empty when absent. */
             userId: string;
+        } & {
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /**
          * @description A flag for readers of AI Traces.
@@ -4585,6 +4709,19 @@ export interface components {
              * @default []
              */
             flags: components["schemas"]["AiFlag"][];
+        };
+        /** @description The price table of AI models. */
+        AiPrices: {
+            /**
+             * Format: date
+             * @description Day of the table: prices that changed later are not in it.
+             */
+            day: string;
+            /**
+             * Format: int64
+             * @description Number of prices. A model has several if its price changed.
+             */
+            prices: number;
         };
         /** @description Cost of model calls. */
         AiSpend: {
@@ -4730,7 +4867,7 @@ export interface components {
         };
         /** @description `POST /api/ai-traces/{id}`. */
         AiTraceDetail: {
-            /** @description The AI Trace. */
+            /** @description The AI Trace. Its attributes are cut like those of lists; its span has them whole. */
             aiTrace: components["schemas"]["AiTraceRow"];
             conversation: components["schemas"]["Conversation"] | null;
             /** @description Exceptions of the trace. */
@@ -4841,6 +4978,8 @@ export interface components {
             traceName: string;
             /** @description Calls over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /**
              * Format: int64
              * @description Number of calls of models without a price, which are not in `totalCost`.
@@ -4875,6 +5014,11 @@ export interface components {
             appVersion: string;
             /** @description Attributes of the span. */
             attributes: components["schemas"]["AttributeMap"];
+            /**
+             * Format: int64
+             * @description Input tokens that were written to a cache.
+             */
+            cacheWriteTokens: number | null;
             /**
              * Format: int64
              * @description Input tokens that were read from a cache.
@@ -4912,6 +5056,8 @@ export interface components {
              * @description Input tokens.
              */
             inputTokens: number | null;
+            /** @description Whether tokens and costs are in sums; false for a row that repeats those of other rows. */
+            isCounted: boolean;
             /** @description Whether the call failed. */
             isError: boolean;
             /** @description Whether the span has no parent. */
@@ -4988,6 +5134,8 @@ export interface components {
             traceId: string;
             /** @description Name of the AI Trace. */
             traceName: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /** @description `user.id` or `enduser.id`. */
             userId: string;
         };
@@ -5065,6 +5213,9 @@ export interface components {
             conversationCount: number;
             /** @description `user.id` or `enduser.id`. */
             userId: string;
+        } & {
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /**
          * @description Orders of users.
@@ -5076,9 +5227,9 @@ export interface components {
             /**
              * Format: double
              * @description Requests an hour that failed or took more than 1.5 s, and half of those that took 0.75 to 1.5 s. An accepted
-             *     slow offset is added to both times.
+             *     slow offset is added to both times. Null when there is telemetry of less than five minutes.
              */
-            badAnHour: number;
+            badAnHour: number | null;
             /**
              * Format: int64
              * @description Requests that failed with a status of 500 and above, or took more than 1.5 s.
@@ -5105,7 +5256,10 @@ export interface components {
         /** @description Response of `POST /api/overview/answers`. */
         Answers: {
             aiSpend: components["schemas"]["AiSpend"] | null;
-            /** @description The Endpoints with most bad requests, one an hour or more, at most 20. */
+            /**
+             * @description The Endpoints with most bad requests, at most 20: one an hour or more, or one when there is telemetry of less than
+             *     five minutes.
+             */
             alwaysBad: components["schemas"]["AlwaysBad"][];
             /**
              * Format: date-time
@@ -5411,6 +5565,8 @@ export interface components {
             score: number;
             /** @description The change in one sentence. Times of day are UTC. */
             sentence: string;
+            /** @description The sentence in parts, of which those with a time are written in the zone of the reader. */
+            sentenceParts: components["schemas"]["SentencePart"][];
             /** @description Service that most calls came from; empty when unknown. */
             service: string;
             /**
@@ -5425,7 +5581,10 @@ export interface components {
              * @description Calls slower than this are slower than usual, milliseconds; null when durations did not change.
              */
             slowMs?: number | null;
-            /** @description Subjects that got worse because they call this one. They have no cards of their own. */
+            /**
+             * @description Subjects that got worse because of this one: they call it, or it calls them more often. They have no cards of their
+             *     own.
+             */
             suffering: string[];
             /** @description The version that carries the change or began with it; null when none is named. */
             version?: string | null;
@@ -6353,6 +6512,11 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The output as recorded; null when absent. */
             output: string | null;
+            /**
+             * @description `input` and `output`, if they are cut because `messages` has them whole; absent when they are not. The recorded
+             *     ones are in `GET /api/ai-traces/{id}/conversation`.
+             */
+            truncatedFields?: string[];
         };
         /**
          * @description Orders of conversations.
@@ -6878,7 +7042,7 @@ export interface components {
          * @description The unit of an effect.
          * @enum {string}
          */
-        EffectMetric: "p50" | "p90" | "slow_share" | "error_rate" | "calls" | "cost";
+        EffectMetric: "p50" | "p90" | "slow_share" | "error_rate" | "refused_share" | "calls" | "cost";
         /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
             /** @description Names of the lines: at most five, then "Other" when there are more. */
@@ -7043,6 +7207,8 @@ export interface components {
             streamCount: number;
             /** @description Requests over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /**
          * @description Orders of Endpoints.
@@ -7126,6 +7292,8 @@ export interface components {
             statusCode: number;
             /** @description Trace id. */
             traceId: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description Statistics of one Endpoint over the range, weighted by sampling; latencies exclude streaming responses. */
         EndpointStats: {
@@ -7277,6 +7445,10 @@ export interface components {
              * @description Sampled rows of the selection with it.
              */
             count: number;
+            /** @description Operation of the deepest failed call below the rows, when the attribute is of that call. */
+            operation?: string | null;
+            /** @description Service that made the call. */
+            service?: string | null;
             /** @description The value. */
             value: string;
         };
@@ -7554,6 +7726,24 @@ export interface components {
             /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
         };
+        /**
+         * @description First profiles of processes, of cumulative types, that do not say which time they cover. They are the base of
+         *     differences, and do not count.
+         */
+        FirstProfiles: {
+            /** @description Whether the answer shows their values, because no profile of the range differs from its first one. */
+            areShown: boolean;
+            /**
+             * Format: int64
+             * @description Number of such profiles in the range.
+             */
+            profiles: number;
+            /**
+             * Format: double
+             * @description Sum of their values.
+             */
+            value: number;
+        };
         /** @description Response of `POST /api/first-version`. */
         FirstSeen: {
             /** @description Service of the first row; empty when unknown. */
@@ -7623,7 +7813,7 @@ export interface components {
             files: string[];
             /** @description Whether samples have times of their own. */
             hasTimestamps: boolean;
-            /** @description Whether values are averages per profile. */
+            /** @description Whether values are the latest per instance. */
             isGauge: boolean;
             /** @description Number of stacks whose functions are no longer stored; shown as `(unknown)`. */
             missingStacks: number;
@@ -7633,6 +7823,8 @@ export interface components {
             nodes: components["schemas"]["FlameNodes"];
             /** @description Packages of `names`, empty when unknown. */
             packages: string[];
+            /** @description Meaning of the values of successive profiles. */
+            temporality: components["schemas"]["ProfileTemporality"];
             /** @description Number of nodes that are merged into nodes with the name `(truncated)`. */
             truncatedNodes: number;
             /** @description Unit of the values. */
@@ -7678,6 +7870,8 @@ export interface components {
         FlameOrder: "heavy" | "time";
         /** @description The size of a baseline. */
         FlameTotals: {
+            /** @description First profiles that do not count. */
+            firstProfiles: components["schemas"]["FirstProfiles"];
             /**
              * Format: int64
              * @description Number of profiles.
@@ -7690,7 +7884,7 @@ export interface components {
             sampleCount: number;
             /**
              * Format: double
-             * @description Sum of the values; of a gauge the average per profile.
+             * @description Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
              */
             total: number;
         };
@@ -7792,6 +7986,90 @@ export interface components {
              * @default null
              */
             toDate: string | null;
+        };
+        /** @description `GET /api/grouping-rules`. */
+        GroupingRuleList: {
+            /** @description The rules, in the order in which they are tried. */
+            data: components["schemas"]["GroupingRuleView"][];
+            /** @description Maximum number of rules. */
+            max: number;
+        };
+        /** @description Body of `PUT /api/grouping-rules/order`. */
+        GroupingRuleOrder: {
+            /** @description Every rule once, in the order in which they are tried. */
+            ids: number[];
+        };
+        /** @description `POST /api/grouping-rules/preview`: the effect of a rule on the exceptions of the last seven days. */
+        GroupingRulePreview: {
+            /**
+             * Format: int64
+             * @description Stored exceptions that the rule would group.
+             */
+            events: number;
+            /**
+             * Format: int64
+             * @description Their exceptions that the rule would group.
+             */
+            joinedEvents: number;
+            /**
+             * Format: int64
+             * @description Issues that would become one with others.
+             */
+            joinedIssues: number;
+            /**
+             * Format: int64
+             * @description Different fingerprints. More than 1,000 are refused.
+             */
+            newHashes: number;
+            /** @description Whether there are more than were read. */
+            partial: boolean;
+            /**
+             * Format: int64
+             * @description Stored exceptions that were read. The latest 200,000 are.
+             */
+            readEvents: number;
+            /**
+             * Format: int64
+             * @description Issues whose exceptions would be of several Issues.
+             */
+            splitIssues: number;
+            /** @description Warning about a rule that groups too much; empty without one. */
+            warning: string;
+        };
+        /** @description Body of `POST` and `PUT /api/grouping-rules` and of the preview. */
+        GroupingRuleRequest: {
+            /**
+             * Format: int64
+             * @description In a preview: the rule that the request would change; null: a new rule after the others.
+             */
+            id?: number | null;
+            /** @description A query of the query language: `type`, `message`, `stack`, `service`, `version`, `env` and attributes. */
+            query: string;
+            /**
+             * @description Template of the fingerprint: text with `{{default}}`, `{{type}}`, `{{message}}`, `{{function}}`, `{{module}}`,
+             *     `{{service.name}}` or any attribute.
+             */
+            template: string;
+        };
+        /** @description Changed grouping rules. */
+        GroupingRuleSaved: {
+            /**
+             * Format: int64
+             * @description Number of the rule; 0 for a change of several.
+             */
+            id: number;
+        };
+        /** @description A grouping rule: exceptions that meet its query have the fingerprint of its template. */
+        GroupingRuleView: {
+            /**
+             * Format: int64
+             * @description Number of the rule in the project.
+             */
+            id: number;
+            /** @description A query of the query language. */
+            query: string;
+            /** @description Template of the fingerprint. */
+            template: string;
         };
         /** @description Facts that the next person on call must know. */
         Handover: {
@@ -8136,7 +8414,7 @@ export interface components {
          * @description Kinds of entries of the activity of an Issue.
          * @enum {string}
          */
-        IssueActivityType: "state" | "regressed" | "assigned" | "merged" | "unmerged" | "comment";
+        IssueActivityType: "state" | "regressed" | "assigned" | "merged" | "unmerged" | "joined" | "comment";
         /** @description An entry of the activity of an Issue. */
         IssueActivityView: {
             /** @description Of `assigned`: name of the assignee, null for nobody. */
@@ -8161,6 +8439,16 @@ export interface components {
              * @description Id of the entry; 0 for a regression that no later decision has answered.
              */
             id: number;
+            /**
+             * Format: int64
+             * @description Of `joined`: the number of Issues that are one now; null for other kinds.
+             */
+            joinedIssues: number | null;
+            /**
+             * Format: int32
+             * @description Of `joined`: the version of the rule; null for other kinds.
+             */
+            ruleVersion: number | null;
             state: components["schemas"]["IssueState"] | null;
             /** @description The kind. */
             type: components["schemas"]["IssueActivityType"];
@@ -8227,6 +8515,7 @@ export interface components {
             commit: string;
             /** @description The Issue. */
             group: components["schemas"]["IssueGroup"];
+            grouping: components["schemas"]["IssueGrouping"] | null;
             /** @description Occurrences of this page, latest first. */
             occurrences: components["schemas"]["Occurrence"][];
             /** @description Position of this page in the occurrences. */
@@ -8324,6 +8613,8 @@ export interface components {
             storedCount: number;
             /** @description Title of the Issue. */
             title: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /**
              * Format: int64
              * @description Number of distinct users of the occurrences in the range. The user is the first of the attributes `user.id`,
@@ -8331,6 +8622,39 @@ export interface components {
              */
             users: number | null;
         };
+        /** @description The parts of an exception that its Issue is grouped by. */
+        IssueGrouping: {
+            /** @description The basis in words. */
+            basis: string;
+            /** @description The parts that count, in order: at most 100, of at most 500 characters. */
+            components: string[];
+            /** @description Other hashes of the Issue, at most 100. */
+            hashes: components["schemas"]["IssueHash"][];
+            /** @description The parts that do not count, in order: at most 100, of at most 500 characters. */
+            leftOut: string[];
+            /**
+             * Format: int32
+             * @description Version of the rule that grouped the occurrence.
+             */
+            version: number;
+        };
+        /** @description Another hash of an Issue. */
+        IssueHash: {
+            /** @description Cause of its belonging to the Issue. */
+            cause: components["schemas"]["IssueHashCause"];
+            /** @description 16 hexadecimal digits. */
+            exceptionHash: string;
+            /**
+             * Format: int32
+             * @description Of `rule`: the version; null for other causes.
+             */
+            ruleVersion: number | null;
+        };
+        /**
+         * @description Cause of the belonging of a hash to an Issue.
+         * @enum {string}
+         */
+        IssueHashCause: "merge" | "rule";
         /** @description Body of `POST /api/pages/for-issues`. */
         IssueHashes: {
             /** @description Hashes of Issues. */
@@ -8891,7 +9215,7 @@ export interface components {
         /** @description Body of `POST /api/logs` and `POST /api/logs/histogram`. */
         LogListRequest: {
             /**
-             * @description With `traceId`: records of every project that the user can open. 422 without `traceId`. Ignored by the
+             * @description With `traceId` or `distributedTraceId`: records of every project that the user can open. 422 without them. Ignored by the
              *     histogram.
              * @default false
              */
@@ -8901,6 +9225,12 @@ export interface components {
              * @default []
              */
             attributeFilters: components["schemas"]["LogAttributeFilter"][];
+            /**
+             * @description Only records of this distributed trace: the trace with this id, and those that it is linked with
+             *     (`POST /api/distributed-traces/{traceId}`). An id like that of `traceId`.
+             * @default null
+             */
+            distributedTraceId: string | null;
             /**
              * @description Exclude records of this trace.
              * @default null
@@ -9016,6 +9346,8 @@ export interface components {
             share: number;
             /** @description Number of records over time. */
             trend: components["schemas"]["TrendPoint"][];
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description `POST /api/logs/patterns`. */
         LogPatterns: {
@@ -9095,6 +9427,8 @@ export interface components {
             timestamp: string;
             /** @description Trace id; empty when absent. */
             traceId: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description `POST /api/login`. */
         LoginAnswer: {
@@ -9238,6 +9572,11 @@ export interface components {
              */
             groupBy: string | null;
             /**
+             * @description Values are 1 minus the value: the used share of a free one.
+             * @default false
+             */
+            inverted: boolean;
+            /**
              * @description Name of the metric.
              * @default
              */
@@ -9312,6 +9651,8 @@ export interface components {
             name: string;
             /** @description Path of a script's URL, which distinguishes scripts of one name; else empty. */
             path: string;
+            /** @description Version of the application in the stack traces; null when they name none, or when `debugId` identifies the build. */
+            version: string | null;
         };
         /**
          * @description The kind of something new.
@@ -9545,6 +9886,8 @@ export interface components {
             status: components["schemas"]["NotificationStatus"];
             /** @description Subject and value, one line. */
             subject: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /**
              * Format: int64
              * @description Number of targets that it is still sent to.
@@ -9601,6 +9944,8 @@ export interface components {
             traceId: string;
             /** @description Kind of the owner: `endpoint` or `task`; empty without an owner. */
             traceType: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description `POST /api/exception-stack-traces/by-id/{id}`. */
         OccurrenceDetail: {
@@ -9984,110 +10329,112 @@ export interface components {
             status: string;
             /** @description One line. */
             subject: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /** @description `high` or `low`. */
             urgency: string;
             /** @description Path of the page that shows the cause; may be empty. */
             url: string;
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_AiConversation: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiConversation"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_AiTraceGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiTraceGroup"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_AiTraceRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiTraceRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_AiUser: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiUser"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_EndpointGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["EndpointGroup"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_EndpointRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["EndpointRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_IssueGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["IssueGroup"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_LogView: {
             /** @description Rows of the page. */
             data: components["schemas"]["LogView"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_NotificationRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["NotificationRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_PageView: {
             /** @description Rows of the page. */
             data: components["schemas"]["PageView"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_ProfileGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["ProfileGroup"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_SessionRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["SessionRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_SymbolFile: {
             /** @description Rows of the page. */
             data: components["schemas"]["SymbolFile"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_TaskGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["TaskGroup"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
-        /** @description One page of a list. */
+        /** @description One page of a list. Long strings of its rows are cut. */
         Page_TaskRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["TaskRow"][];
@@ -10330,17 +10677,21 @@ export interface components {
         };
         /** @description `POST /api/profiles/series/breakdown`. */
         ProfileBreakdown: {
+            /** @description First profiles that do not count. */
+            firstProfiles: components["schemas"]["FirstProfiles"];
             /**
              * Format: int64
              * @description Minutes per point.
              */
             intervalMinutes: number;
-            /** @description Whether values are averages per profile. */
+            /** @description Whether values are the latest per instance. */
             isGauge: boolean;
             /** @description Number of further keys. */
             others: number;
             /** @description Greatest total first. */
             series: components["schemas"]["ProfileBreakdownSeries"][];
+            /** @description Meaning of the values of successive profiles. */
+            temporality: components["schemas"]["ProfileTemporality"];
             /** @description Unit of the values. */
             unit: string;
         };
@@ -10373,6 +10724,8 @@ export interface components {
         };
         /** @description The profiles of one type of a service. */
         ProfileGroup: components["schemas"]["ProfileTypeView"] & {
+            /** @description First profiles that do not count. */
+            firstProfiles: components["schemas"]["FirstProfiles"];
             /**
              * Format: date-time
              * @description Start of the first profile.
@@ -10390,9 +10743,12 @@ export interface components {
             sampleCount: number;
             /**
              * Format: double
-             * @description Sum of the values; of a gauge the average per profile.
+             * @description Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
              */
             totalValue: number;
+        } & {
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description The values of one label. */
         ProfileLabel: {
@@ -10482,7 +10838,7 @@ export interface components {
             timestamp: string;
             /**
              * Format: double
-             * @description Sum of the values; of a gauge the average per profile.
+             * @description Sum of the values; of a cumulative type, of the differences per process; of a gauge, of the latest per instance.
              */
             value: number;
         };
@@ -10508,6 +10864,11 @@ export interface components {
              * @default null
              */
             fromDate: string | null;
+            /**
+             * @description Ignored: known from the profiles. Accepted because clients send it. WIRE 2.2.
+             * @default null
+             */
+            isGauge: boolean | null;
             /**
              * @description Samples with these labels only. A key that is neither `endpoint` nor on the project's list is 400.
              * @default {}
@@ -10546,18 +10907,27 @@ export interface components {
              * @default
              */
             type: string;
+            /**
+             * @description Ignored: known from the profiles. Accepted because clients send it. WIRE 2.2.
+             * @default null
+             */
+            unit: string | null;
         };
         /** @description `POST /api/profiles/series`. */
         ProfileSeries: {
+            /** @description First profiles that do not count. */
+            firstProfiles: components["schemas"]["FirstProfiles"];
             /**
              * Format: int64
              * @description Minutes per point.
              */
             intervalMinutes: number;
-            /** @description Whether values are averages per profile. */
+            /** @description Whether values are the latest per instance. */
             isGauge: boolean;
             /** @description By time; buckets without profiles are absent. */
             points: components["schemas"]["ProfilePoint"][];
+            /** @description Meaning of the values of successive profiles. */
+            temporality: components["schemas"]["ProfileTemporality"];
             /** @description Unit of the values. */
             unit: string;
         };
@@ -10575,9 +10945,14 @@ export interface components {
              */
             normalize: boolean;
         };
+        /**
+         * @description Meaning of the values of successive profiles of a process.
+         * @enum {string}
+         */
+        ProfileTemporality: "delta" | "cumulative" | "gauge";
         /** @description A type of profiles of a service. */
         ProfileTypeView: {
-            /** @description Whether values are a state, of which the average per profile is shown, instead of an amount. */
+            /** @description Whether values are a state, of which the latest per instance is shown, instead of an amount. */
             isGauge: boolean;
             /**
              * Format: date-time
@@ -10590,6 +10965,8 @@ export interface components {
             sampleType: string;
             /** @description Name of the service. */
             serviceName: string;
+            /** @description Meaning of the values of successive profiles. */
+            temporality: components["schemas"]["ProfileTemporality"];
             /** @description The type, for requests. */
             type: string;
             /** @description Unit of the values, for example `nanoseconds`, `bytes` or `count`. */
@@ -11121,6 +11498,29 @@ export interface components {
             /** @description Kind of the entity. */
             traceType: components["schemas"]["TraceType"];
         };
+        /** @description Uploads of old releases that were removed for one reason. */
+        RemovedSymbols: {
+            /**
+             * Format: int64
+             * @description Their size in bytes, as it counted against the quota.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Number of files.
+             */
+            files: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest removal.
+             */
+            lastRemoved: string;
+            /**
+             * @description `too_many_releases`: there are 50 newer releases of the file. `release_too_old`: it is older than 180 days. Files
+             *     that a stack trace used in the last 30 days are not removed.
+             */
+            reason: string;
+        };
         /** @description Response to a report. */
         Reported: {
             /** @description `ok`. */
@@ -11181,10 +11581,14 @@ export interface components {
         ResolveRequest: {
             /** @description Debug id of the build, if the stack trace does not contain it. */
             debugId?: string | null;
+            /** @description Distribution of the application. */
+            dist?: string | null;
             /** @description `telemetry.sdk.language`; when null, derived from the form of the frames. */
             language?: string | null;
             /** @description The stack trace. */
             stackTrace: string;
+            /** @description Version of the application. Uploads of another version do not apply; null: the newest upload applies. */
+            version?: string | null;
         };
         /** @description Body of `GET /api/status-domains/resolve`. */
         ResolvedDomain: {
@@ -11592,6 +11996,16 @@ export interface components {
              * @description Start.
              */
             startedAt: string;
+        };
+        /** @description A part of a sentence. */
+        SentencePart: {
+            /**
+             * Format: date-time
+             * @description The time, a full minute; absent for other text.
+             */
+            at?: string | null;
+            /** @description Its text; of a time, the time of day in UTC. */
+            text: string;
         };
         /** @description Calls from spans of a service to spans of another. */
         ServiceCall: {
@@ -12006,6 +12420,8 @@ export interface components {
              * @description Start.
              */
             startedAt: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /** @description Id of the user; empty when unknown. */
             userId: string;
         };
@@ -12162,6 +12578,8 @@ export interface components {
             similarity: number;
             /** @description Title of the Issue. */
             title: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description `GET /api/exception-stack-traces/{hash}/similar`. */
         SimilarIssues: {
@@ -12449,6 +12867,8 @@ export interface components {
             statusMessage: string;
             /** @description Trace id. */
             traceId: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description A configured identity provider. */
         SsoProviderView: {
@@ -12630,6 +13050,8 @@ export interface components {
              * @description Size in bytes.
              */
             bytes: number;
+            /** @description Distribution for which the file was uploaded: one of several builds of a version; null when the sender gave none. */
+            dist: string | null;
             /** @description Whether a native file has debug information, without which it resolves nothing. */
             hasDebugInfo: boolean;
             /** @description Key of the file in `DELETE /api/symbols`. */
@@ -12643,13 +13065,15 @@ export interface components {
             lastUsedAt: string | null;
             /** @description File name given by the sender. */
             name: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /**
              * Format: date-time
              * @description Time of the upload.
              */
             uploadedAt: string;
             uploadedBy: components["schemas"]["UploadedBy"] | null;
-            /** @description Latest version of the application for which the file was uploaded; null when the sender gave none. */
+            /** @description Version of the application for which the file was uploaded, of several the latest; null when the sender gave none. */
             version: string | null;
             /** @description All versions for which the same content was uploaded, latest first. */
             versions: string[];
@@ -12675,6 +13099,8 @@ export interface components {
             key: string;
             /** @description Whether there were too many values to count each one. Those in `values` are counted exactly. */
             partial: boolean;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
             /** @description The most frequent values first, at most ten. */
             values: components["schemas"]["TagValue"][];
         };
@@ -12832,6 +13258,8 @@ export interface components {
             taskName: string;
             /** @description Runs over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /**
          * @description Orders of Tasks. `task` and `task_name` are equivalent.
@@ -12904,6 +13332,8 @@ export interface components {
             taskName: string;
             /** @description Trace id. */
             traceId: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description Statistics of one Task over the range, weighted by sampling. */
         TaskStats: {
@@ -13151,10 +13581,14 @@ export interface components {
         TopFunctions: {
             /** @description The functions. */
             data: components["schemas"]["TopFunction"][];
+            /** @description First profiles that do not count. */
+            firstProfiles: components["schemas"]["FirstProfiles"];
             /** @description Number of all functions or packages that match. */
             functions: number;
-            /** @description Whether values are averages per profile. */
+            /** @description Whether values are the latest per instance. */
             isGauge: boolean;
+            /** @description Meaning of the values of successive profiles. */
+            temporality: components["schemas"]["ProfileTemporality"];
             /**
              * Format: double
              * @description Value of all samples.
@@ -13304,12 +13738,21 @@ export interface components {
          * @enum {string}
          */
         TraceOrder: "start_time" | "duration" | "spans" | "errors";
-        /** @description Every found trace as a point, latest start first; the lists have the same length. */
+        /**
+         * @description Traces as points, latest start first; the lists have the same length. Every found trace; when there are more traces
+         *     than a search finds, an even sample of all of them by trace id, the same in every answer.
+         */
         TracePoints: {
             /** @description Durations, milliseconds. */
             durations: number[];
             /** @description Whether any span failed. */
             errors: boolean[];
+            /**
+             * Format: double
+             * @description Estimated fraction of the matching traces that are points: 1 when all are. Null when the points are the found
+             *     traces, the latest ones, because a sample would have taken too long.
+             */
+            sampleRate: number | null;
             /** @description Starts, milliseconds since the epoch. */
             starts: number[];
             /** @description Trace ids. */
@@ -13357,6 +13800,8 @@ export interface components {
             startTime: string;
             /** @description Trace id. */
             traceId: string;
+            /** @description Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole. */
+            truncatedFields?: string[];
         };
         /** @description `POST /api/traces/search`. */
         TraceSearchPage: {
@@ -13371,7 +13816,7 @@ export interface components {
             data: components["schemas"]["TraceRow"][];
             /** @description Position of this page in the list of found traces. */
             pagination: components["schemas"]["PageInfo"];
-            /** @description Points of the found traces on all pages. */
+            /** @description Points of traces on all pages. */
             points: components["schemas"]["TracePoints"];
         };
         /** @description Body of `POST /api/traces/search`. */
@@ -14058,6 +14503,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_AiConversation"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAiPrices: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AiPrices"];
                 };
             };
             /** @description The request is malformed. */
@@ -19155,6 +19677,594 @@ export interface operations {
             };
             /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listGroupingRules: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleList"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createGroupingRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupingRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleSaved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    applyGroupingRules: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleSaved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    orderGroupingRules: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupingRuleOrder"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleSaved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    previewGroupingRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupingRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRulePreview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeGroupingRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupingRuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleSaved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteGroupingRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupingRuleSaved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -32124,6 +33234,8 @@ export interface operations {
                 serverName?: string;
                 /** @description Version of the application */
                 appVersion?: string;
+                /** @description Id of the process, if several of them have one server name: cumulative values are compared within a process */
+                processId?: string;
             };
             header?: never;
             path?: never;
@@ -36183,6 +37295,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WaitingForSymbols"][];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listRemovedSymbols: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedSymbols"][];
                 };
             };
             /** @description The request is malformed. */

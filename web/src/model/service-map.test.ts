@@ -64,14 +64,18 @@ test("words of an edge", () => {
   const [web, cart, kafka] = [node("service", "web"), node("service", ""), node("messaging", "kafka orders")];
   expect(edgeWords(web, cart, stats)).toBe("web calls no service name 120 times (4/min), 2.5 % errors");
   expect(edgeWords(web, kafka, { ...stats, errors: 0 })).toBe("web sends to kafka orders 120 times (4/min)");
-  expect(edgeWords(kafka, web, { ...stats, calls: 1, errors: 0 })).toBe("kafka orders delivers to web 1 time (4/min)");
-  expect([0, 1.25, 0.5, 0.001, 1234.4].map((value) => perMinute({ perMinute: value }))).toEqual([
-    "0/min",
-    "1.3/min",
+  expect(edgeWords(kafka, web, { calls: 30, perMinute: 4, errors: 0 })).toBe(
+    "kafka orders delivers to web 30 times (4/min)",
+  );
+  expect(edgeWords(kafka, web, { calls: 1, perMinute: 1, errors: 0 })).toBe("kafka orders delivers to web 1 time");
+  const overDay = (value: number) => perMinute({ calls: value * 1440, perMinute: value });
+  expect([0, 1.25, 0.5, 0.001, 1234.4].map(overDay)).toEqual(["0/min", "1.3/min", "30/h", "1.4/d", "1,234/min"]);
+  expect([2, 4, 6].map((minutes) => perMinute({ calls: minutes / 2, perMinute: 0.5 }))).toEqual([
+    "1 call",
+    "2 calls",
     "30/h",
-    "1.4/d",
-    "1,234/min",
   ]);
+  expect(perMinute({ calls: 600, perMinute: 300 })).toBe("600 calls");
 });
 
 test("the search for the traces of an edge", () => {

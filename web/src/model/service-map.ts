@@ -178,11 +178,21 @@ export function edgeWidth(calls: number, most: number): number {
 export function edgeWords(from: MapNode, to: MapNode, stats: CallStats): string {
   const verb = from.kind === "messaging" ? "delivers to" : to.kind === "messaging" ? "sends to" : "calls";
   const errors = stats.errors ? `, ${percent(errorRate(stats))} errors` : "";
-  return `${shown(from)} ${verb} ${shown(to)} ${plural(stats.calls, "time")} (${perMinute(stats)})${errors}`;
+  const rate = isRated(stats) ? ` (${perMinute(stats)})` : "";
+  return `${shown(from)} ${verb} ${shown(to)} ${plural(stats.calls, "time")}${rate}${errors}`;
 }
 
-/** "120 per minute"; of rare calls "3 per hour". */
-export function perMinute(stats: Pick<CallStats, "perMinute">): string {
+/** Calls of a shorter time are told as a number: a rate would be extrapolated. */
+const RATED_MINUTES = 5;
+
+function isRated({ calls, perMinute }: Pick<CallStats, "calls" | "perMinute">): boolean {
+  // The rate is a rounded double.
+  return perMinute === 0 || calls / perMinute >= RATED_MINUTES - 0.01;
+}
+
+/** "120 per minute"; of rare calls "3 per hour"; of less than five minutes "12 calls". */
+export function perMinute(stats: Pick<CallStats, "calls" | "perMinute">): string {
+  if (!isRated(stats)) return plural(stats.calls, "call");
   if (stats.perMinute === 0 || stats.perMinute >= 1) return `${rate(stats.perMinute)}/min`;
   return stats.perMinute * 60 >= 1 ? `${rate(stats.perMinute * 60)}/h` : `${rate(stats.perMinute * 1440)}/d`;
 }

@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import { durationRound } from "./format";
-import { countIn, durationTicks, moved, nearest, type Points, planeOf, selected, xOf, yOf } from "./trace-points";
+import {
+  countIn,
+  durationTicks,
+  moved,
+  nearest,
+  type Points,
+  planeOf,
+  sampleWords,
+  selected,
+  xOf,
+  yOf,
+} from "./trace-points";
 
 const span = { fromMs: 1_000_000, toMs: 2_000_000 };
 const points: Points = {
@@ -8,6 +19,7 @@ const points: Points = {
   starts: [1_000_000, 1_500_000, 1_999_999],
   durations: [2, 150, 90_000],
   errors: [false, true, false],
+  sampleRate: 1,
 };
 const plane = planeOf(points, span);
 
@@ -18,7 +30,7 @@ test("axes are whole powers of ten around the durations, with round ticks", () =
   expect(durationTicks(long).slice(4).map(durationRound)).toEqual(["10 s", "1 min", "10 min", "1 h", "10 h", "2 d"]);
   const one = planeOf({ ...points, starts: [0], durations: [10] }, span);
   expect([one.least, one.most]).toEqual([10, 100]);
-  const none = planeOf({ traceIds: [], starts: [], durations: [], errors: [] }, span);
+  const none = planeOf({ traceIds: [], starts: [], durations: [], errors: [], sampleRate: 1 }, span);
   expect([none.least, none.most]).toEqual([1, 1000]);
   expect(planeOf({ ...points, durations: [0, 0, 0] }, span).least).toBe(0.001);
 });
@@ -51,4 +63,11 @@ test("the keyboard moves a box, or its corner", () => {
   const aside = moved(box, 0.1, 0, false);
   expect([aside.x0, aside.x1]).toEqual([expect.closeTo(0.5), expect.closeTo(0.6)]);
   expect(moved(box, 0.1, 0.9, true)).toMatchObject({ x0: 0.4, x1: 0.6, y0: 0.4, y1: 1 });
+});
+
+test("the points of a sample say so", () => {
+  expect(sampleWords({ sampleRate: 1 })).toBe("");
+  expect(sampleWords({ sampleRate: 0.0833 })).toContain("about 1 in 12 traces");
+  expect(sampleWords({ sampleRate: 0.72 })).toContain("about 7 in 10 traces");
+  expect(sampleWords({ sampleRate: null })).toContain("the latest traces");
 });

@@ -1,4 +1,5 @@
 // Geometry of the scatter of traces: time and log duration as fractions of the plot, and what a box selects.
+import { count } from "./format";
 import type { Span } from "./range";
 
 /** Traces as points; the lists have the same length. */
@@ -9,6 +10,16 @@ export interface Points {
   /** Milliseconds. */
   durations: number[];
   errors: boolean[];
+  /** Fraction of the matching traces that are points; null: the points are the latest traces. */
+  sampleRate: number | null;
+}
+
+/** Says which traces are points; empty when all are. */
+export function sampleWords({ sampleRate }: Pick<Points, "sampleRate">): string {
+  if (sampleRate === null) return "The points are the latest traces, not those of the whole time range.";
+  if (sampleRate >= 1) return "";
+  const [one, all] = sampleRate > 0.5 ? [Math.round(sampleRate * 10), 10] : [1, Math.round(1 / sampleRate)];
+  return `The points are an even sample of the time range, about ${one} in ${count(all)} traces.`;
 }
 
 /** Fractions of the plot: x from left to right, y from bottom to top. */

@@ -102,10 +102,14 @@ export type TraceSearchPage = Schemas["TraceSearchPage"];
 export type TraceRow = Schemas["TraceRow"];
 
 export type IssueGroup = Schemas["IssueGroup"];
+export type RemovedSymbols = Schemas["RemovedSymbols"];
 export type IssueOccurrence = Schemas["Occurrence"];
 export type IssueState = Schemas["IssueState"];
 export type IssueActivity = Schemas["IssueActivityView"];
 export type IssueDetail = Schemas["IssueDetail"];
+export type IssueGrouping = Schemas["IssueGrouping"];
+export type GroupingRule = Schemas["GroupingRuleView"];
+export type GroupingRulePreview = Schemas["GroupingRulePreview"];
 export type TagDistribution = Schemas["TagDistribution"];
 
 export type Services = Schemas["Services"];
@@ -115,6 +119,7 @@ export type PromotedCount = Schemas["PromotedCount"];
 export type DemoView = Schemas["DemoView"];
 
 export type LogRow = Schemas["LogView"];
+export type LogAround = Schemas["LogAround"];
 export type LogPattern = Schemas["LogPattern"];
 export type LogHistogram = Schemas["LogHistogram"];
 export type QueryRows = Schemas["RowKind"];

@@ -3,12 +3,14 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Braces, ChevronRight, UnfoldVertical, Waypoints } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { useProjectId } from "../api/hooks";
+import { useWholeLog } from "../api/whole";
 import { prettyJson } from "../model/content";
 import { cellOf, jsonBody } from "../model/log-columns";
 import { clockMs, dateTime, exactTime, parseMs } from "../model/time";
 import type { LogRow } from "../model/types";
 import { CopyButton } from "../ui/Copy";
 import { AttributeTable } from "./AttributeTable";
+import { CutNote } from "./CutNote";
 import { JsonTree } from "./JsonTree";
 import { LongText } from "./LongText";
 import { TraceLink } from "./occurrenceColumns";
@@ -266,7 +268,9 @@ interface DetailsProps extends Pick<Props, "onColumn" | "onFilter"> {
   narrow?: boolean;
 }
 
-export function LogDetails({ row, onColumn, onFilter, narrow }: DetailsProps) {
+export function LogDetails({ row: listed, onColumn, onFilter, narrow }: DetailsProps) {
+  const whole = useWholeLog(listed);
+  const { row } = whole;
   const json = jsonBody(row.body);
   const projectId = useProjectId();
   const [isRaw, setRaw] = useState(false);
@@ -293,6 +297,7 @@ export function LogDetails({ row, onColumn, onFilter, narrow }: DetailsProps) {
             <CopyButton text={row.body} label="Copy the message" />
           </span>
         </div>
+        <CutNote of={whole} />
         {json && !isRaw ? (
           <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label="Message as a tree">
             <JsonTree value={json} path="body" onColumn={onColumn} onFilter={onFilter} />

@@ -5,7 +5,14 @@ import { TrendingUp } from "lucide-react";
 import { useGlobalFilter, withFilter } from "../api/global-filter";
 import { postOptions, usePost, useProjectId } from "../api/hooks";
 import { useRange } from "../api/range";
-import { changeChip, changedServices, moment, type OpenChange, type ServedSince } from "../model/open-changes";
+import {
+  changeChip,
+  changedServices,
+  changeSentence,
+  moment,
+  type OpenChange,
+  type ServedSince,
+} from "../model/open-changes";
 import { changeSelection, selectionText } from "../model/selection";
 import { isoFromMs, parseMs } from "../model/time";
 import type { ChangeCard } from "../model/types";
@@ -111,12 +118,12 @@ export function ChangeChip({ card, suffers }: OpenChange) {
   const className = `chip ${suffers ? "chip-warn" : "chip-error"} over-row`;
   if (card.kind === "issue" || card.kind === "service")
     return (
-      <Tip text={card.sentence}>
+      <Tip text={changeSentence(card, span.toMs)}>
         <span className={className}>{content}</span>
       </Tip>
     );
   return (
-    <Tip text={card.sentence}>
+    <Tip text={changeSentence(card, span.toMs)}>
       <Link
         to={SUBJECT_PAGES[card.kind]}
         params={{ pid, name: card.name }}

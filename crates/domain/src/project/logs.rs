@@ -8,7 +8,7 @@ use super::{Dropped, Enrichment, Exception, KeptLog, LogProjection, Owner, Proje
 use crate::model::{Attributes, LogBatch, LogRecord, NativeId, Slice};
 use crate::rules::edge_platform::Process;
 use crate::rules::exception::{ExceptionText, Origin, has_exception_attributes};
-use crate::rules::issue_group::issue_group;
+use crate::rules::grouping_rules::RuledException;
 use crate::rules::log_mapping::severity_text;
 use crate::rules::record_time::record_time;
 use crate::rules::row_id::log_exception_row_id;
@@ -65,7 +65,15 @@ pub fn logs_with<'a>(
             };
             let text = ExceptionText::read(attributes, arena);
             let text = text.symbolicated(enrichment.symbols, origin, attributes, arena);
-            projection.exceptions.push(exception(record, &log, attributes, text, &process, context));
+            let app_version = process.app_version(SpanFacts::read(attributes.0).script_version(attributes.0));
+            let grouped = enrichment.group(&RuledException {
+                input: text.occurrence(origin, attributes, origin.scope_name, arena),
+                service: log.server_name,
+                version: app_version,
+                event: Attributes::default(),
+                origin,
+            });
+            projection.exceptions.push(exception(record, &log, app_version, (text, grouped), context));
         }
     }
     projection
@@ -74,24 +82,23 @@ pub fn logs_with<'a>(
 fn exception<'a>(
     record: &LogRecord<'a>,
     log: &KeptLog<'a>,
-    attributes: Attributes<'_, 'a>,
-    text: ExceptionText<'a>,
-    process: &Process<'a>,
+    app_version: &'a str,
+    (text, (group, group_version)): (ExceptionText<'a>, (u64, u8)),
     context: &ProjectContext,
 ) -> Exception<'a> {
-    let script_version = SpanFacts::read(attributes.0).script_version(attributes.0);
     Exception {
         span: log.record,
         row_id: log_exception_row_id(context.project, record.trace_id, record.span_id, log.time_ns, log.record),
         time_ns: log.time_ns,
-        group: issue_group(text.exception_type, text.message, text.stack_trace),
+        group,
+        group_version,
         exception_type: text.exception_type,
         message: text.message,
         stack_trace: text.stack_trace,
         build: text.build,
         event_attributes: Slice::default(),
         server_name: log.server_name,
-        app_version: process.app_version(script_version),
+        app_version,
         owner: if record.span_id.is_none() { Owner::None } else { Owner::Above(record.span_id) },
         weight: 1.0,
         is_message: false,

@@ -3,9 +3,11 @@
 //! Every input record is accounted for exactly once: in a list of rows, or in `dropped` with a reason. This file defines
 //! the rows; [`traces`], [`logs`], [`metrics`] and [`report`] build them.
 
+mod ai_usage;
 mod healthchecks;
 mod logs;
 mod metrics;
+mod nested_exceptions;
 mod profiles;
 mod report;
 mod report_rows;
@@ -26,12 +28,15 @@ use std::sync::Arc;
 
 use crate::model::{InvalidId, KeyValue, NativeId, ProjectId, RowId, Slice, SpanId, TraceId};
 use crate::rules::ai_trace::Flags;
+use crate::rules::ai_trace::usage::AiUsage;
 pub use crate::rules::classify::Promoted;
 use crate::rules::content_terms::ContentTerms;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
 use crate::rules::exponential::ExplicitBuckets;
 use crate::rules::framework::Framework;
+use crate::rules::group_versions::GroupVersions;
+use crate::rules::grouping_rules::{FINGERPRINT_VERSION, GroupingRules, NO_RULES, RuledException};
 use crate::rules::healthcheck::Healthchecks;
 use crate::rules::peer::Peer;
 use crate::rules::prices::{self, Price};
@@ -47,19 +52,45 @@ pub struct ProjectContext {
     pub settings: IngestSettings,
 }
 
-/// Data from outside the request: prices and symbols. It changes the content of rows, never their number.
+/// Data from outside the request: prices, symbols and the rule of grouping. It changes the content of rows, never their number.
 #[derive(Clone, Copy)]
 pub struct Enrichment<'e> {
     /// Prices of AI models. DECISIONS 12.
     pub prices: &'e [Price<'e>],
     /// Symbolication of stack traces. DECISIONS 14.
     pub symbols: &'e dyn Symbolicate,
+    /// Versions of the rule that groups exceptions.
+    pub grouping: GroupVersions,
+    /// The grouping rules of the project.
+    pub grouping_rules: &'e GroupingRules,
+}
+
+impl Enrichment<'_> {
+    /// The group of an exception, and the version of the rule that makes it.
+    fn group(&self, exception: &RuledException<'_, '_>) -> (u64, u8) {
+        let default = || self.grouping.group(&exception.input);
+        if !exception.input.fingerprint.is_empty() {
+            return (default().0, FINGERPRINT_VERSION);
+        }
+        if self.grouping_rules.is_empty() {
+            return default();
+        }
+        match self.grouping_rules.fingerprint(exception, || default().0) {
+            Some(fingerprint) => (fingerprint.hash(), FINGERPRINT_VERSION),
+            None => default(),
+        }
+    }
 }
 
 impl Default for Enrichment<'_> {
-    /// The built-in prices and no symbols.
+    /// The built-in prices and versions of grouping, and no symbols.
     fn default() -> Self {
-        Enrichment { prices: prices::BUILT_IN, symbols: &AsReceived }
+        Enrichment {
+            prices: prices::BUILT_IN,
+            symbols: &AsReceived,
+            grouping: GroupVersions::BUILT_IN,
+            grouping_rules: &NO_RULES,
+        }
     }
 }
 
@@ -246,6 +277,8 @@ pub struct AiTrace<'a> {
     pub cached_tokens: Option<i64>,
     /// The part of the output tokens that was spent on reasoning.
     pub reasoning_tokens: Option<i64>,
+    /// The part of the input tokens that was written to a cache.
+    pub cache_write_tokens: Option<i64>,
     /// Cost of the input, US dollars.
     pub input_cost: Option<f64>,
     /// Cost of the output, US dollars.
@@ -268,6 +301,17 @@ pub struct AiTrace<'a> {
     pub has_event_messages: bool,
     /// Terms of the word lists in the conversation, see `content_terms::joined`; `None` without one.
     pub flagged_terms: Option<&'a str>,
+    /// Id of the response; of a run of a tool, id of the tool call.
+    pub call_id: Option<&'a str>,
+    /// Whether its usage repeats that of other AI Traces of the request, so that it is in no sum. DECISIONS 32.
+    pub repeats_usage: bool,
+}
+
+impl AiTrace<'_> {
+    /// The part that decides whether it repeats others.
+    pub fn usage(&self) -> AiUsage {
+        AiUsage::new(self.total_tokens.is_some() || self.total_cost.is_some(), self.operation, self.call_id)
+    }
 }
 
 /// One occurrence of an Issue. SPEC classification rule 3, DECISIONS 7, 8.
@@ -279,8 +323,10 @@ pub struct Exception<'a> {
     pub row_id: RowId,
     /// Nanoseconds since the epoch.
     pub time_ns: i64,
-    /// First 16 hex digits of the SHA-256 of the normalized trace, as a number. WIRE 4.6.
+    /// Group by the rule of [`crate::grouping`], shown as 16 hex digits. DECISIONS 30.
     pub group: u64,
+    /// Version of the rule that `group` comes from.
+    pub group_version: u8,
     /// `exception.type`.
     pub exception_type: &'a str,
     /// `exception.message`.

@@ -20,8 +20,9 @@ use crate::model::{
 use crate::rules::client_sampling::rate_weight;
 use crate::rules::endpoint_name::UNMATCHED;
 use crate::rules::exception::{ExceptionText, Origin};
+use crate::rules::grouping_rules::RuledException;
 use crate::rules::http::HttpRequest;
-use crate::rules::issue_group::{issue_group, message_group};
+use crate::rules::issue_group::message_group;
 use crate::rules::native_ids::{Derived, derived_id, span_id_of, trace_id_of};
 use crate::rules::record_time::record_time;
 use crate::rules::sampling::{combined, sample};
@@ -304,9 +305,22 @@ impl<'b, 'a> Projector<'b, 'a> {
             }
         };
         let text = self.text(exception, attributes);
-        let group = match exception.is_message {
-            true => message_group(text.stack_trace),
-            false => issue_group(text.exception_type, text.message, text.stack_trace),
+        let (group, group_version) = match exception.is_message {
+            true => (message_group(text.stack_trace), self.enrichment.grouping.newest().version),
+            false => {
+                let origin = Origin {
+                    resource: self.out.traces.attributes(self.out.traces.resources[0].attributes),
+                    record: self.out.traces.attributes(attributes),
+                    ..Origin::default()
+                };
+                self.enrichment.group(&RuledException {
+                    input: text.occurrence(origin, origin.record, "", self.arena),
+                    service: self.report.server_name,
+                    version: self.report.app_version,
+                    event: Attributes::default(),
+                    origin,
+                })
+            }
         };
         let owner = match self.entities.get(&exception.run) {
             Some(entity) => {
@@ -326,6 +340,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             row_id,
             time_ns,
             group,
+            group_version,
             exception_type: text.exception_type,
             message: text.message,
             stack_trace: text.stack_trace,

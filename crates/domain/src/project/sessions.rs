@@ -61,7 +61,10 @@ pub(super) fn project<'a>(
         let key = segment_key(recording.session, exception, recording.segment);
         out.session_records.push(key);
         let row = segment_row(recording, exception, context).map(|row| SegmentRow {
-            recording: Recording { logs: logs(recording.logs, context, enrichment, arena), ..*recording },
+            recording: Recording {
+                logs: logs(recording.logs, report.app_version, (context, enrichment), arena),
+                ..*recording
+            },
             record,
             row_id: RowId(key.to_be_bytes()),
             user_id: users.get(&recording.session).copied().unwrap_or(user),
@@ -155,13 +158,19 @@ fn segment_row<'a>(
 }
 
 /// The console of a recording with symbolic stack traces, as far as symbols are there. WIRE 1.7.
-fn logs<'a>(logs: &'a str, context: &ProjectContext, enrichment: Enrichment<'_>, arena: &'a Bump) -> &'a str {
+fn logs<'a>(
+    logs: &'a str,
+    app_version: &'a str,
+    (context, enrichment): (&ProjectContext, Enrichment<'_>),
+    arena: &'a Bump,
+) -> &'a str {
     let framework = context.settings.framework;
     if !has_script_logs(framework) {
         return logs;
     }
-    let language = [KeyValue { key: "telemetry.sdk.language", value: AnyValue::Str(framework.language()) }];
-    let origin = Origin { resource: Attributes(&language), ..Origin::default() };
+    let text = |key, value| KeyValue { key, value: AnyValue::Str(value) };
+    let process = [text("telemetry.sdk.language", framework.language()), text("service.version", app_version)];
+    let origin = Origin { resource: Attributes(&process), ..Origin::default() };
     let resolve = |message: &str| {
         let text = arena.alloc_str(message);
         enrichment.symbols.resolve(&RawStack { text, exception_type: "", origin, attributes: Attributes(&[]) }).text

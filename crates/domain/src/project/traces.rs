@@ -4,10 +4,12 @@ use std::cell::OnceCell;
 
 use bumpalo::Bump;
 
+use super::nested_exceptions;
 use super::{
     AiTrace, DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner,
-    ProjectContext, Promoted, TraceProjection, healthchecks,
+    ProjectContext, Promoted, TraceProjection, ai_usage, healthchecks,
 };
+use crate::grouping::Occurrence;
 use crate::model::{Attributes, NativeId, Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::{self, Flag, Flagged, ModelCall};
 use crate::rules::classify::{Class, classify};
@@ -17,8 +19,8 @@ use crate::rules::edge_platform::Process;
 use crate::rules::endpoint_name::endpoint_name;
 use crate::rules::entry_point::is_entry_point;
 use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exception_event};
-use crate::rules::http::HttpRequest;
-use crate::rules::issue_group::issue_group;
+use crate::rules::grouping_rules::RuledException;
+use crate::rules::http::{HttpRequest, is_message_of_a_stream};
 use crate::rules::owner::{End, Owners};
 use crate::rules::peer::peer;
 use crate::rules::record_time::{record_time, storable_time};
@@ -132,6 +134,7 @@ impl<'b, 'a> Projector<'b, 'a> {
                 }
             }
         }
+        ai_usage::mark(self.batch, |span| times(span, self.context.received_ns), &mut rows, self.arena);
         self.exceptions(&with_exceptions, &mut rows);
         rows
     }
@@ -244,12 +247,17 @@ impl<'b, 'a> Projector<'b, 'a> {
             kind: EntityKind::Endpoint,
             name: name.name,
             status_code: name.status,
-            is_stream: request.is_stream,
+            is_stream: request.is_stream || self.has_messages_of_a_stream(accepted.span),
             client_ip: request.client_address,
             body_size: request.body_size,
             linked_trace: accepted.facts.linked_trace(self.batch.span_attributes(accepted.span).0),
             ..self.task(accepted, kept)
         }
+    }
+
+    fn has_messages_of_a_stream(&self, span: &Span<'a>) -> bool {
+        let events = span.events.of(&self.batch.events);
+        events.iter().any(|event| is_message_of_a_stream(event.name, self.batch.attributes(event.attributes)))
     }
 
     fn task(&self, accepted: &Accepted<'_, 'a>, kept: u32) -> Entity<'a> {
@@ -273,10 +281,7 @@ impl<'b, 'a> Projector<'b, 'a> {
     fn ai_trace(&self, accepted: &Accepted<'_, 'a>, kept: u32, start_ns: i64) -> AiTrace<'a> {
         let Accepted { span, process, .. } = *accepted;
         let attributes = self.batch.span_attributes(span).0;
-        let call = match ai_trace::convention_of(attributes).filter(|_| !accepted.facts.gen_ai) {
-            Some(convention) => ModelCall::read_by(convention, attributes),
-            None => ModelCall::read(attributes, self.arena),
-        };
+        let call = ModelCall::read(attributes, self.arena);
         let (cost, cost_estimated) = call.cost(self.enrichment.prices, start_ns);
         let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
         let conversation_id = call.conversation_id.or(session);
@@ -315,6 +320,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             total_tokens: call.total_tokens,
             cached_tokens: call.tokens.cached,
             reasoning_tokens: call.tokens.reasoning,
+            cache_write_tokens: call.tokens.cache_write,
             input_cost: cost.input,
             output_cost: cost.output,
             total_cost: cost.total,
@@ -327,6 +333,8 @@ impl<'b, 'a> Projector<'b, 'a> {
             flags,
             has_event_messages: ai_trace::has_messages(events()),
             flagged_terms: flagged_terms.map(|found| &*self.arena.alloc_str(&content_terms::joined(&found))),
+            call_id: call.call_id,
+            repeats_usage: false,
         }
     }
 
@@ -337,6 +345,8 @@ impl<'b, 'a> Projector<'b, 'a> {
             return;
         }
         let mut owners = Owners::new(self.batch, self.index());
+        let first = rows.exceptions.len();
+        let mut occurrences: Vec<Occurrence<'a>> = Vec::with_capacity(spans.len());
         for (position, weight) in spans {
             let span = &self.batch.spans[*position as usize];
             let facts = &self.facts[*position as usize];
@@ -354,25 +364,39 @@ impl<'b, 'a> Projector<'b, 'a> {
                 let attributes = self.batch.attributes(found.attributes);
                 let text = ExceptionText::read(attributes, self.arena);
                 let text = text.symbolicated(self.enrichment.symbols, self.origin(span), attributes, self.arena);
+                let app_version = process.app_version(facts.script_version(self.batch.span_attributes(span).0));
+                let occurrence = text.occurrence(self.origin(span), attributes, span.name, self.arena);
+                occurrences.push(occurrence);
+                let (group, group_version) = self.enrichment.group(&RuledException {
+                    input: occurrence,
+                    service: process.server_name,
+                    version: app_version,
+                    event: if found.from_event { attributes } else { Attributes::default() },
+                    origin: self.origin(span),
+                });
                 rows.exceptions.push(Exception {
                     span: *position,
                     row_id: exception_row_id(self.context.project, span.trace_id, span.span_id, found.event_index),
                     // An event without a storable time gets the start of its span.
                     time_ns: storable_time(found.time_ns).filter(|time| *time != 0).unwrap_or(start_ns),
-                    group: issue_group(text.exception_type, text.message, text.stack_trace),
+                    group,
+                    group_version,
                     exception_type: text.exception_type,
                     message: text.message,
                     stack_trace: text.stack_trace,
                     build: text.build,
                     event_attributes: if found.from_event { found.attributes } else { Default::default() },
                     server_name: process.server_name,
-                    app_version: process.app_version(facts.script_version(self.batch.span_attributes(span).0)),
+                    app_version,
                     owner,
                     weight: *weight,
                     is_message: false,
                     session: NativeId::default(),
                 });
             }
+        }
+        if let Some(exceptions @ [_, _, ..]) = rows.exceptions.get_mut(first..) {
+            nested_exceptions::join(self.batch, self.index(), exceptions, &occurrences);
         }
     }
 }

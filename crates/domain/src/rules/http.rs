@@ -3,7 +3,7 @@
 //! Only for spans that become Endpoints; [`super::span_facts`] reads what every span needs.
 
 use super::span_facts::status_code;
-use crate::model::{AnyValue, KeyValue, is_blank};
+use crate::model::{AnyValue, Attributes, KeyValue, is_blank};
 
 /// The request of an Endpoint row. Absent strings are empty, absent numbers 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,6 +57,7 @@ struct Found<'a> {
     old_scheme: &'a str,
     event_stream: bool,
     websocket: bool,
+    upgrade: bool,
     marked_as_stream: bool,
 }
 
@@ -82,6 +83,7 @@ impl<'a> Found<'a> {
             "url.scheme" => self.scheme = text,
             "http.scheme" => self.old_scheme = text,
             "network.protocol.name" => self.websocket = text.eq_ignore_ascii_case("websocket"),
+            "http.request.header.upgrade" => self.upgrade = is_websocket(value),
             "http.response.header.content-type" | "http.response.header.content_type" => {
                 self.event_stream = is_event_stream(value);
             }
@@ -110,6 +112,7 @@ impl<'a> Found<'a> {
             is_stream: status == 101
                 || self.event_stream
                 || self.websocket
+                || self.upgrade
                 || self.marked_as_stream
                 || web_socket_scheme,
         }
@@ -119,6 +122,22 @@ impl<'a> Found<'a> {
 /// The first candidate that is not blank, as sent.
 fn first_text<const N: usize>(candidates: [&str; N]) -> &str {
     candidates.into_iter().find(|text| !is_blank(text)).unwrap_or("")
+}
+
+/// Whether the value of an `Upgrade` header is `websocket`.
+fn is_websocket(value: AnyValue<'_>) -> bool {
+    match value {
+        AnyValue::Str(text) => text.trim().eq_ignore_ascii_case("websocket"),
+        AnyValue::Array(values) => values.iter().any(|one| is_websocket(*one)),
+        _ => false,
+    }
+}
+
+/// Whether an event of a gRPC call says that more than one message was sent or received in a direction: `message` with
+/// `message.id` (`rpc.message.id`) of 2 and above. A unary call has one of each.
+pub fn is_message_of_a_stream(name: &str, attributes: Attributes<'_, '_>) -> bool {
+    let id = || ["rpc.message.id", "message.id"].iter().find_map(|key| attributes.get(key)?.as_int());
+    (name == "message" || name == "rpc.message") && id().is_some_and(|id| id >= 2)
 }
 
 /// Whether a content type is `text/event-stream`. Header attributes are lists of strings; some SDKs send a string.
@@ -240,12 +259,29 @@ mod tests {
             (vec![("url.scheme", AnyValue::Str("https"))], false),
             (vec![("network.protocol.name", AnyValue::Str("websocket"))], true),
             (vec![("network.protocol.name", AnyValue::Str("http"))], false),
+            (vec![("http.request.header.upgrade", AnyValue::Str("WebSocket"))], true),
+            (vec![("http.request.header.upgrade", AnyValue::Str("h2c"))], false),
             (vec![("traceway.is_stream", AnyValue::Bool(true))], true),
             (vec![("traceway.is_stream", AnyValue::Str("true"))], true),
             (vec![("traceway.is_stream", AnyValue::Bool(false))], false),
             (vec![], false),
         ] {
             assert_eq!(read(&attributes).is_stream, expected, "{attributes:?}");
+        }
+    }
+
+    #[test]
+    fn calls_with_several_messages_in_a_direction_are_streams() {
+        let id = |key, id| [KeyValue { key, value: AnyValue::Int(id) }];
+        for (name, attributes, expected) in [
+            ("message", id("message.id", 1), false),
+            ("message", id("message.id", 2), true),
+            ("message", id("rpc.message.id", 3), true),
+            ("rpc.message", id("rpc.message.id", 2), true),
+            ("exception", id("message.id", 2), false),
+            ("message", id("other", 2), false),
+        ] {
+            assert_eq!(is_message_of_a_stream(name, Attributes(&attributes)), expected, "{name} {attributes:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rules of the specification, one file each.
 //!
-//! A rule is a pure function without errors (`group_memo` is a cache that does not change results). [`crate::project`]
+//! A rule is a pure function without errors. [`crate::project`]
 //! calls the rules in this order:
 //!
 //! 1. [`span_facts`]: one pass over a span's attributes, for all later rules.
@@ -9,11 +9,11 @@
 //! 4. [`healthcheck`]: health checks that a project setting drops.
 //! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: the columns of entity rows.
 //!    [`peer`]: the other end of the span's call.
-//! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues. [`issue_state`], [`issue_similarity`]: on read.
+//! 6. [`exception`], [`crate::grouping`], [`issue_group`], [`group_versions`], [`grouping_rules`], [`owner`]: Issues. [`issue_state`], [`issue_similarity`]: on read.
 //! 7. [`row_id`]: deterministic row ids.
 //!
 //! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`] and [`log_mapping`] are for
-//! metrics and logs; [`profile_type`] and [`profile_stack`] are for profiles; [`session`] and [`recording_logs`] are for sessions; [`record_time`] is for all signals.
+//! metrics and logs; [`profile_type`], [`profile_temporality`] and [`profile_stack`] are for profiles; [`session`] and [`recording_logs`] are for sessions; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod body_field;
@@ -27,7 +27,8 @@ pub mod entry_point;
 pub mod exception;
 pub mod exponential;
 pub mod framework;
-mod group_memo;
+pub mod group_versions;
+pub mod grouping_rules;
 pub mod healthcheck;
 pub mod http;
 pub mod issue_group;
@@ -40,6 +41,7 @@ pub mod owner;
 pub mod peer;
 pub mod prices;
 pub mod profile_stack;
+pub mod profile_temporality;
 pub mod profile_type;
 pub mod record_time;
 pub mod recording_logs;
@@ -48,5 +50,4 @@ pub mod sampling;
 pub mod session;
 pub mod span_facts;
 pub mod span_index;
-pub mod stack_normalize;
 pub mod value_text;

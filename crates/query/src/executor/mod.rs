@@ -5,11 +5,11 @@ mod descendants;
 mod unresolved;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use tidewatch_store::plan::Plan;
-use tidewatch_store::trace_search::{Found, TraceSearch};
+use tidewatch_store::trace_search::{self, Found, TraceSample, TraceSearch};
 
 use crate::answer::Answer;
 use crate::context::QueryContext;
@@ -83,6 +83,47 @@ impl Executor {
     pub async fn find_traces(&self, mut search: TraceSearch) -> Result<Found, QueryError> {
         search.condition = self.filter.of_traces(search.condition);
         self.context.find_traces(self.unresolved.memory.clone(), search, self.unresolved.deadline).await
+    }
+
+    /// Finds the traces of an even sample of all that a search could find, and the fraction of all that they are. `None`
+    /// when they were not all read within `budget`.
+    pub async fn sample_traces(
+        &self,
+        mut search: TraceSearch,
+        size: usize,
+        budget: Duration,
+    ) -> Result<Option<(Found, f64)>, QueryError> {
+        search.condition = self.filter.of_traces(search.condition);
+        let until = Instant::now() + budget;
+        let state = (TraceSample::of(size), true);
+        let (sample, is_whole) = self
+            .unresolved
+            .read(trace_search::spans_of_matches(&search), state, move |(sample, is_whole), answer| {
+                answer.rows().for_each(|row| sample.offer(row.id16("trace_id")));
+                *is_whole = Instant::now() < until;
+                *is_whole
+            })
+            .await?;
+        if !is_whole {
+            return Ok(None);
+        }
+        let mut rate = sample.rate();
+        let mut traces = sample.traces();
+        // Of traces with many spans fewer are read: the first half of a sample is a sample.
+        while traces.len() > 1 {
+            let among = trace_search::among(&search, &traces);
+            let (memory, deadline) = (self.unresolved.memory.clone(), self.unresolved.deadline);
+            let found = self.context.find_traces(memory, among, deadline).await?;
+            if found.complete_after.is_none() {
+                return Ok(Some((found, rate)));
+            }
+            if Instant::now() >= until {
+                break;
+            }
+            traces.truncate(traces.len() / 2);
+            rate /= 2.0;
+        }
+        Ok(None)
     }
 
     /// Reads every row that passes a plan of rows without an order, see [`QueryContext::read`].

@@ -224,6 +224,7 @@ const AI_TRACES: &[Field] = &[
     field(&["output_tokens"], Source::Number("output_tokens"), "output tokens"),
     field(&["tokens", "total_tokens"], Source::Number("total_tokens"), "tokens"),
     field(&["cached_tokens"], Source::Number("cached_tokens"), "input tokens from a cache"),
+    field(&["cache_write_tokens"], Source::Number("cache_write_tokens"), "input tokens written to a cache"),
     field(&["reasoning_tokens"], Source::Number("reasoning_tokens"), "output tokens of reasoning"),
     field(&["finish_reason"], Source::Text("finish_reason"), "finish reasons, joined by comma"),
     field(&["user", "user.id"], Source::Text("user_id"), "user"),

@@ -23,7 +23,7 @@ use crate::projects::Projects;
 use crate::time::{self, Buckets, Range, automatic_minutes};
 use crate::views::log::*;
 use crate::views::page::Page;
-use crate::{attributes, filters, ids};
+use crate::{attributes, distributed, filters, ids};
 use tidewatch_accounts::Project;
 
 /// Maximum attribute filters of one request.
@@ -59,10 +59,16 @@ struct Conditions {
     others: Filter,
 }
 
-fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, QueryError> {
+/// The conditions of a request on records of `projects`.
+async fn conditions(executor: &Executor, projects: &[u32], request: &LogListRequest) -> Result<Conditions, QueryError> {
+    let now_ns = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
     let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let mut others = Vec::new();
+    if let Some(id) = non_empty(&request.distributed_trace_id) {
+        let traces = distributed::traces(executor, projects, ids::parse_trace(&id)?, range).await?;
+        others.push(filters::ids("trace_id", traces.into_iter().map(|trace| trace.0)));
+    }
     if let Some(id) = non_empty(&request.trace_id) {
         others.push(filters::trace(ids::parse_trace(&id)?));
     }
@@ -135,8 +141,12 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
 
 /// The plan of an export: all records that pass the filters of `request`, with all columns, in any order. Pages and
 /// orders are ignored. Fails like [`list`].
-pub fn export_plan(projects: &Projects, request: &LogListRequest, now_ns: i64) -> Result<Plan, QueryError> {
-    let Conditions { range, service, others } = conditions(request, now_ns)?;
+pub async fn export_plan(
+    executor: &Executor,
+    projects: &Projects,
+    request: &LogListRequest,
+) -> Result<Plan, QueryError> {
+    let Conditions { range, service, others } = conditions(executor, &projects.numbers(), request).await?;
     Ok(Plan { filter: service.and(others), ..export::plan(Table::Logs, projects.numbers(), range) })
 }
 
@@ -146,17 +156,18 @@ pub async fn list(
     projects: &Projects,
     request: LogListRequest,
 ) -> Result<Page<LogView>, QueryError> {
-    if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
-        return Err(QueryError::unprocessable("allProjects needs a traceId"));
+    let traces = [&request.trace_id, &request.distributed_trace_id];
+    if request.all_projects && traces.iter().all(|id| id.as_deref().unwrap_or_default().is_empty()) {
+        return Err(QueryError::unprocessable("allProjects needs a traceId or a distributedTraceId"));
     }
-    let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
+    let numbers = projects.numbers();
+    let Conditions { range, service, others } = conditions(executor, &numbers, &request).await?;
     let paging = Paging::read(request.pagination)?;
     let column = match page::order(&request.order_by)? {
         LogOrder::Timestamp => "time",
     };
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let filter = service.and(others);
-    let numbers = projects.numbers();
     let plan = plans::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
     let (answer, total) = executor.page(plan).await?;
     let mut copies = HashMap::new();
@@ -217,13 +228,13 @@ pub async fn histogram(
     project: &Project,
     request: LogListRequest,
 ) -> Result<LogHistogram, QueryError> {
-    let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
+    let numbers = [project.number];
+    let Conditions { range, service, others } = conditions(executor, &numbers, &request).await?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE_NS);
     let keys = vec![plans::bucket(&buckets), Key::column("severity_text")];
     let count = || vec![Function::Count.named(COUNT)];
     let order = vec![plans::greatest(COUNT)];
     let by_service = vec![Key::column("server_name")];
-    let numbers = [project.number];
     let all = service.and(others.clone());
     let (counted, services) = tokio::try_join!(
         executor.run(plans::groups(Table::Logs, &numbers, range, all, keys, count())),

@@ -86,7 +86,7 @@ pub async fn patterns(
     project: &Project,
     request: LogListRequest,
 ) -> Result<LogPatterns, QueryError> {
-    let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
+    let Conditions { range, service, others } = conditions(executor, &[project.number], &request).await?;
     let sample = Sample::draw(executor, Table::Logs, project.number, range, &service.and(others)).await?;
     let all = Window::first(usize::MAX);
     let (filter, columns) = (sample.filter.clone(), COLUMNS.to_vec());

@@ -284,7 +284,13 @@ impl SeriesQuery {
         Ok(series)
     }
 
+    /// The value of a bucket, inverted if the query says so. WIRE 3.1.
     fn value(&self, row: Row<'_>) -> Option<Number> {
+        let value = self.aggregate(row)?;
+        if self.query.inverted { Number::from_f64(1.0 - value.as_f64()?) } else { Some(value) }
+    }
+
+    fn aggregate(&self, row: Row<'_>) -> Option<Number> {
         let double = match self.query.aggregation {
             Aggregation::Avg => row.opt_number(VALUE)? / row.opt_number(COUNT).filter(|count| *count > 0.0)?,
             Aggregation::P50 | Aggregation::P95 | Aggregation::P99 => row.numbers(VALUE)?.first().copied()?,

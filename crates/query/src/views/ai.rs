@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::AttributeMap;
 use super::issue::Occurrence;
 use super::page::{ListRequest, PageInfo, TrendPoint};
+use super::rows;
 use super::span::{SpanGraphStatus, SpanView};
 
 /// Orders of single calls.
@@ -86,6 +87,9 @@ pub struct AiTraceRow {
     /// Input tokens that were read from a cache.
     #[schema(required)]
     pub cached_tokens: Option<i64>,
+    /// Input tokens that were written to a cache.
+    #[schema(required)]
+    pub cache_write_tokens: Option<i64>,
     /// Output tokens that were used for reasoning.
     #[schema(required)]
     pub reasoning_tokens: Option<i64>,
@@ -100,6 +104,8 @@ pub struct AiTraceRow {
     pub total_cost: Option<f64>,
     /// Whether the costs are from the price table, not from the span.
     pub cost_estimated: bool,
+    /// Whether tokens and costs are in sums; false for a row that repeats those of other rows.
+    pub is_counted: bool,
     /// Name of the AI Trace.
     pub trace_name: String,
     /// `user.id` or `enduser.id`.
@@ -339,6 +345,7 @@ pub struct AiTraceStats {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AiTracePage {
     /// The AI Traces of this page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<AiTraceRow>,
     /// Statistics of the name over the range.
     pub stats: AiTraceStats,
@@ -449,6 +456,7 @@ pub struct StoredConversation {
 
 /// The content of a model call, read from the span's attributes and events.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Conversation {
     /// The input as recorded; null when absent.
     #[schema(required)]
@@ -458,15 +466,22 @@ pub struct Conversation {
     pub output: Option<String>,
     /// Input and output messages in order, as far as they can be parsed.
     pub messages: Vec<Message>,
+    /// `input` and `output`, if they are cut because `messages` has them whole; absent when they are not. The recorded
+    /// ones are in `GET /api/ai-traces/{id}/conversation`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub truncated_fields: Vec<&'static str>,
 }
 
 /// `POST /api/ai-traces/{id}`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceDetail {
-    /// The AI Trace.
+    /// The AI Trace. Its attributes are cut like those of lists; its span has them whole.
+    #[serde(serialize_with = "rows::cut_one")]
     pub ai_trace: AiTraceRow,
     /// Spans of the trace in this project, within 24 hours of it, in waterfall order.
+    #[serde(serialize_with = "rows::cut")]
     pub spans: Vec<SpanView>,
     /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
@@ -476,5 +491,6 @@ pub struct AiTraceDetail {
     #[schema(required)]
     pub conversation: Option<Conversation>,
     /// Exceptions of the trace.
+    #[serde(serialize_with = "rows::cut")]
     pub exceptions: Vec<Occurrence>,
 }

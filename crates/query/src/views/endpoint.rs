@@ -8,6 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::AttributeMap;
 use super::issue::{ExceptionBrief, Occurrence};
 use super::page::{PageInfo, TrendPoint};
+use super::rows;
 use super::span::{SpanGraphStatus, SpanView};
 
 /// Orders of single requests.
@@ -199,6 +200,7 @@ pub struct EndpointStats {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointPage {
     /// The requests of this page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<EndpointRow>,
     /// Position of this page in the list.
     pub pagination: PageInfo,
@@ -293,6 +295,7 @@ pub struct EndpointDetail {
     /// The request.
     pub endpoint: EndpointRow,
     /// Spans of the trace in this project, within 24 hours of it, in waterfall order.
+    #[serde(serialize_with = "rows::cut")]
     pub spans: Vec<SpanView>,
     /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
@@ -302,8 +305,10 @@ pub struct EndpointDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<ExceptionBrief>,
     /// Exceptions of the trace.
+    #[serde(serialize_with = "rows::cut")]
     pub exceptions: Vec<Occurrence>,
     /// Captured messages; always empty for OTLP.
+    #[serde(serialize_with = "rows::cut")]
     pub messages: Vec<Occurrence>,
 }
 

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::AttributeMap;
 use super::page::{OrderBy, PageInfo, PageRequest, SortDirection, TrendPoint};
+use super::rows;
 use super::span::TraceType;
 use super::triage::{IssueDecisionView, IssuePerson, IssueRegression, IssueState};
 
@@ -248,13 +249,56 @@ pub struct TagDistribution {
     pub partial: bool,
 }
 
+/// The parts of an exception that its Issue is grouped by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueGrouping {
+    /// The basis in words.
+    pub basis: String,
+    /// Version of the rule that grouped the occurrence.
+    pub version: u8,
+    /// The parts that count, in order: at most 100, of at most 500 characters.
+    pub components: Vec<String>,
+    /// The parts that do not count, in order: at most 100, of at most 500 characters.
+    pub left_out: Vec<String>,
+    /// Other hashes of the Issue, at most 100.
+    pub hashes: Vec<IssueHash>,
+}
+
+/// Another hash of an Issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueHash {
+    /// 16 hexadecimal digits.
+    pub exception_hash: String,
+    /// Cause of its belonging to the Issue.
+    pub cause: IssueHashCause,
+    /// Of `rule`: the version; null for other causes.
+    #[schema(required)]
+    pub rule_version: Option<u8>,
+}
+
+/// Cause of the belonging of a hash to an Issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueHashCause {
+    /// A user merged it.
+    Merge,
+    /// A version of the grouping rule joined it.
+    Rule,
+}
+
 /// `POST /api/exception-stack-traces/{hash}`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueDetail {
     /// The Issue.
     pub group: IssueGroup,
+    /// Grouping of the latest occurrence on this page; null when the page has none.
+    #[schema(required)]
+    pub grouping: Option<IssueGrouping>,
     /// Occurrences of this page, latest first.
+    #[serde(serialize_with = "rows::cut")]
     pub occurrences: Vec<Occurrence>,
     /// Position of this page in the occurrences.
     pub pagination: PageInfo,
@@ -268,6 +312,7 @@ pub struct IssueDetail {
     #[schema(required)]
     pub regression: Option<IssueRegression>,
     /// Distributions over all occurrences in the range: service, version, then attributes by key.
+    #[serde(serialize_with = "rows::cut")]
     pub tags: Vec<TagDistribution>,
     /// Number of occurrences in `tags`.
     pub tagged_count: u64,

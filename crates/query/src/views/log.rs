@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::AttributeMap;
 use super::explain::ExplainEntity;
 use super::page::{OrderBy, PageRequest, SortDirection, TrendPoint};
+use super::rows;
 use super::span::ProjectName;
 
 /// One log record.
@@ -124,9 +125,12 @@ pub struct LogListRequest {
     pub trace_id: Option<String>,
     /// Only records of this span: 16 hexadecimal digits.
     pub span_id: Option<String>,
+    /// Only records of this distributed trace: the trace with this id, and those that it is linked with
+    /// (`POST /api/distributed-traces/{traceId}`). An id like that of `traceId`.
+    pub distributed_trace_id: Option<String>,
     /// Exclude records of this trace.
     pub exclude_trace_id: Option<String>,
-    /// With `traceId`: records of every project that the user can open. 422 without `traceId`. Ignored by the
+    /// With `traceId` or `distributedTraceId`: records of every project that the user can open. 422 without them. Ignored by the
     /// histogram.
     pub all_projects: bool,
     /// Only records with a trace id and a span id, as in the Logs tab of a trace.
@@ -177,6 +181,7 @@ pub struct LogPattern {
 #[serde(rename_all = "camelCase")]
 pub struct LogPatterns {
     /// The most frequent patterns.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<LogPattern>,
     /// Number of records that pass the filters; estimated if the answer is.
     pub records: u64,
@@ -221,10 +226,12 @@ impl Default for LogAroundRequest {
 #[serde(rename_all = "camelCase")]
 pub struct LogAround {
     /// The records before it, the latest last.
+    #[serde(serialize_with = "rows::cut")]
     pub before: Vec<LogView>,
     /// The record.
     pub record: LogView,
     /// The records after it, the earliest first.
+    #[serde(serialize_with = "rows::cut")]
     pub after: Vec<LogView>,
     /// Whether there are earlier records, within 31 days.
     pub more_before: bool,
@@ -238,6 +245,7 @@ pub struct LogAround {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LiveLogs {
     /// Records that were stored since the previous event, by time, the latest last.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<LogView>,
     /// Records that pass the query and are left out, because there were more than one event holds.
     pub skipped: u64,
@@ -306,6 +314,7 @@ pub struct EntityLogsRequest {
 #[serde(rename_all = "camelCase")]
 pub struct EntityLogs {
     /// Records, the latest first.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<LogView>,
     /// Number of records in the traces that were searched.
     pub total: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::page::ValuePoint;
+use super::rows;
 
 /// Function that combines the points of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
@@ -46,6 +47,8 @@ pub struct MetricQuery {
     pub tag_filters: BTreeMap<String, String>,
     /// A tag; each of its values is a series, at most 200. Null: one series.
     pub group_by: Option<String>,
+    /// Values are 1 minus the value: the used share of a free one.
+    pub inverted: bool,
 }
 
 /// Body of `POST /api/metrics/query`.
@@ -151,6 +154,7 @@ pub struct DiscoveredMetrics {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TagValues {
     /// The values, sorted; at most 1000.
+    #[serde(serialize_with = "rows::cut")]
     pub values: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Request and response bodies of the dashboard API: plain structs, one file per resource, without computation.
+//! Request and response bodies of the dashboard API: plain structs, one file per resource, without computation but
+//! for [`rows`], which cuts long strings.
 //!
 //! Conventions of every struct (docs/integrate/api.md): camelCase; times are RFC 3339 strings in UTC with nanoseconds
 //! where present; durations are integer nanoseconds; ids are lower-case hexadecimal (trace 32, span 16) or dashed UUIDs
@@ -14,6 +15,7 @@ pub mod deploy;
 pub mod drops;
 pub mod endpoint;
 pub mod explain;
+pub mod grouping_rules;
 pub mod heatmap;
 pub mod issue;
 pub mod log;
@@ -21,7 +23,9 @@ pub mod metrics;
 pub mod overview;
 pub mod page;
 pub mod profile;
+pub mod profile_values;
 pub mod query;
+pub mod rows;
 pub mod service_map;
 pub mod services;
 pub mod session;

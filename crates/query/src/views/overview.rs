@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::endpoint::EndpointGroup;
 use super::issue::IssueGroup;
+use super::rows;
 
 /// Numbers of rows in the range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -31,6 +32,7 @@ pub struct Counts {
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
     /// The latest Issues that are not archived; at most five.
+    #[serde(serialize_with = "rows::cut")]
     pub recent_issues: Vec<IssueGroup>,
     /// The Endpoints with the highest impact; at most five.
     pub worst_endpoints: Vec<EndpointGroup>,

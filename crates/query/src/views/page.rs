@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::{IntoParams, ToSchema};
 
+use super::rows;
+
 /// Time range; the last 24 hours by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -51,10 +53,12 @@ pub struct PageInfo {
     pub total_pages: u64,
 }
 
-/// One page of a list.
+/// One page of a list. Long strings of its rows are cut.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(bound = "T: Serialize")]
 pub struct Page<T> {
     /// Rows of the page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<T>,
     /// Position of this page in the list.
     pub pagination: PageInfo,

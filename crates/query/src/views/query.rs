@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::rows;
+
 /// Kinds of rows that queries select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +70,7 @@ pub struct Completion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Completions {
     /// Strings that begin with the prefix, then those that contain it; the most frequent first in each group. At most 50.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<Completion>,
     /// Counts are estimated from a sample of the range, from which rare values may be missing.
     pub estimated: bool,
@@ -113,6 +116,7 @@ pub struct Facet {
     /// Name of the field.
     pub field: String,
     /// Its most frequent values, most frequent first; at most 10.
+    #[serde(serialize_with = "rows::cut")]
     pub values: Vec<CountedValue>,
     /// The field has further values.
     pub more: bool,

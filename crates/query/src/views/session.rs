@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::AttributeMap;
 use super::page::{OrderBy, PageRequest, SortDirection};
+use super::rows;
 
 /// Orders of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
@@ -176,6 +177,7 @@ pub struct SessionDetail {
     /// The stored segments, by index. An index that is missing was not received.
     pub segments: Vec<SegmentView>,
     /// The session's exceptions and messages, by time; the first 1000.
+    #[serde(serialize_with = "rows::cut")]
     pub errors: Vec<SessionError>,
     /// Ids of traces of the session, of its errors, and of the requests that it sent.
     pub linked_trace_ids: Vec<String>,

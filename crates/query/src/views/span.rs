@@ -5,6 +5,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::AttributeMap;
 use super::page::{OrderBy, PageInfo, PageRequest, SortDirection};
+use super::rows;
 
 /// A stored span.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -204,6 +205,7 @@ pub struct SpanListRequest {
 #[serde(rename_all = "camelCase")]
 pub struct SpanPage {
     /// Spans of this page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<SpanView>,
     /// Position of this page in the list.
     pub pagination: PageInfo,

@@ -7,6 +7,7 @@ use super::AttributeMap;
 use super::endpoint::ChartMetric;
 use super::issue::{ExceptionBrief, Occurrence};
 use super::page::{PageInfo, TrendPoint};
+use super::rows;
 use super::span::{SpanGraphStatus, SpanView};
 
 /// Orders of single runs.
@@ -154,6 +155,7 @@ pub struct TaskStats {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TaskPage {
     /// The runs of this page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<TaskRow>,
     /// Statistics of the Task over the range.
     pub stats: TaskStats,
@@ -227,6 +229,7 @@ pub struct TaskDetail {
     /// The run.
     pub task: TaskRow,
     /// Spans of the trace in this project, within 24 hours of it, in waterfall order.
+    #[serde(serialize_with = "rows::cut")]
     pub spans: Vec<SpanView>,
     /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
@@ -236,7 +239,9 @@ pub struct TaskDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<ExceptionBrief>,
     /// Exceptions of the trace.
+    #[serde(serialize_with = "rows::cut")]
     pub exceptions: Vec<Occurrence>,
     /// Captured messages; always empty for OTLP.
+    #[serde(serialize_with = "rows::cut")]
     pub messages: Vec<Occurrence>,
 }

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::ai::AiTraceRow;
 use super::issue::Occurrence;
+use super::rows;
 use super::span::{ProjectName, SpanGraphStatus, TraceType};
 
 /// Body of `POST /api/traces/{traceId}/columns`.
@@ -136,7 +137,9 @@ pub struct TraceColumns {
     /// Traces that are shown with this one: that of the web page that sent a request, or those of its requests.
     pub linked_trace_ids: Vec<String>,
     /// Exceptions of these traces.
+    #[serde(serialize_with = "rows::cut")]
     pub exceptions: Vec<Occurrence>,
     /// AI Traces of the trace, by start.
+    #[serde(serialize_with = "rows::cut")]
     pub ai_traces: Vec<AiTraceRow>,
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::page::{OrderBy, PageInfo, PageRequest, SortDirection};
+use super::rows;
 
 /// Orders of found traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
@@ -89,7 +90,8 @@ pub struct TraceRow {
     pub services: Vec<TraceService>,
 }
 
-/// Every found trace as a point, latest start first; the lists have the same length.
+/// Traces as points, latest start first; the lists have the same length. Every found trace; when there are more traces
+/// than a search finds, an even sample of all of them by trace id, the same in every answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TracePoints {
@@ -101,6 +103,10 @@ pub struct TracePoints {
     pub durations: Vec<f64>,
     /// Whether any span failed.
     pub errors: Vec<bool>,
+    /// Estimated fraction of the matching traces that are points: 1 when all are. Null when the points are the found
+    /// traces, the latest ones, because a sample would have taken too long.
+    #[schema(required)]
+    pub sample_rate: Option<f64>,
 }
 
 /// `POST /api/traces/search`.
@@ -108,10 +114,11 @@ pub struct TracePoints {
 #[serde(rename_all = "camelCase")]
 pub struct TraceSearchPage {
     /// Traces of this page.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<TraceRow>,
     /// Position of this page in the list of found traces.
     pub pagination: PageInfo,
-    /// Points of the found traces on all pages.
+    /// Points of traces on all pages.
     pub points: TracePoints,
     /// Whether every trace was found that meets the search.
     pub complete: bool,

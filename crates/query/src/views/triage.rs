@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use tidewatch_domain::rules::issue_state::State;
 use utoipa::ToSchema;
 
+use super::rows;
+
 /// States of Issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -177,6 +179,8 @@ pub enum IssueActivityType {
     Merged,
     /// A user made a merged hash an Issue of its own.
     Unmerged,
+    /// A version of the grouping rule joined other Issues with it.
+    Joined,
     /// A user wrote a comment.
     Comment,
 }
@@ -210,6 +214,12 @@ pub struct IssueActivityView {
     pub assignee: Option<String>,
     /// Of `merged` and `unmerged`: the other hash; else empty.
     pub exception_hash: String,
+    /// Of `joined`: the version of the rule; null for other kinds.
+    #[schema(required)]
+    pub rule_version: Option<u8>,
+    /// Of `joined`: the number of Issues that are one now; null for other kinds.
+    #[schema(required)]
+    pub joined_issues: Option<u64>,
     /// Of `comment`: its content; else empty.
     pub comment: String,
     /// Of `comment`: time of the latest change; null without one.
@@ -221,6 +231,7 @@ pub struct IssueActivityView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct IssueActivityList {
     /// Entries, latest first.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<IssueActivityView>,
     /// Whether there are earlier entries.
     pub more: bool,
@@ -263,5 +274,6 @@ pub struct SimilarIssue {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SimilarIssues {
     /// At most 10 Issues, the most similar first.
+    #[serde(serialize_with = "rows::cut")]
     pub data: Vec<SimilarIssue>,
 }

@@ -26,6 +26,7 @@ use crate::error::ApiError;
 use crate::process::logging::log_writer;
 use crate::process::own_traces::Tracer;
 use tidewatch_ingest::metrics::{Durations, Families, Histogram};
+use tidewatch_ingest::symbols::removals::RemovalReason;
 use tidewatch_limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
 use tidewatch_query::context::QueryContext;
 use tidewatch_runtime::files;
@@ -411,6 +412,17 @@ impl Scrape {
             "tidewatch_symbol_uploads_over_quota_total",
             "Uploads refused because of their project's quota.",
             symbols.over_quota.load(Ordering::Relaxed),
+        )?;
+        let removed = |reason: RemovalReason| symbols.removals.total(reason);
+        families.counter(
+            "tidewatch_symbol_files_removed_too_many_releases_total",
+            "Uploads removed because newer releases of the file were uploaded.",
+            removed(RemovalReason::TooManyReleases),
+        )?;
+        families.counter(
+            "tidewatch_symbol_files_removed_release_too_old_total",
+            "Uploads removed because of the age of their release.",
+            removed(RemovalReason::ReleaseTooOld),
         )
     }
 

@@ -8,7 +8,8 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
-use utoipa::openapi::schema::{ArrayItems, OneOfBuilder, Type};
+use tidewatch_query::views::rows;
+use utoipa::openapi::schema::{ArrayBuilder, ArrayItems, OneOfBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Object, OpenApi as Document, Ref, RefOr, Schema};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
@@ -112,8 +113,36 @@ pub fn complete(of_routes: Document) -> Document {
     let mut document = Frame::openapi();
     document.merge(of_routes);
     parameters_by_reference(&mut document);
+    cut_fields_of_rows(&mut document);
     document
 }
+
+/// Rows of lists that are not a `Page`.
+const OTHER_ROWS: &[&str] = &["LogPattern", "Occurrence", "SimilarIssue", "SpanView", "TagDistribution", "TraceRow"];
+
+/// Adds `truncatedFields` to the schemas of rows (`tidewatch_query::views::rows`).
+fn cut_fields_of_rows(document: &mut Document) {
+    let Some(components) = &mut document.components else { return };
+    let names = components.schemas.keys().filter_map(|name| name.strip_prefix("Page_"));
+    let names: Vec<String> = names.chain(OTHER_ROWS.iter().copied()).map(str::to_owned).collect();
+    let field = || {
+        let names = ArrayBuilder::new().items(Object::with_type(Type::String)).description(Some(TRUNCATED_FIELDS));
+        [(rows::TRUNCATED_FIELDS.to_owned(), RefOr::<Schema>::from(names))]
+    };
+    for name in names {
+        match components.schemas.get_mut(&name) {
+            Some(RefOr::T(Schema::Object(object))) => object.properties.extend(field()),
+            Some(RefOr::T(Schema::AllOf(parts))) => {
+                let mut object = Object::with_type(Type::Object);
+                object.properties.extend(field());
+                parts.items.push(object.into());
+            }
+            _ => {}
+        }
+    }
+}
+
+const TRUNCATED_FIELDS: &str = "Names of the fields whose strings are cut (docs/operate/limits.md); absent when none is. The row's details have them whole.";
 
 /// Replaces schemas that the derive of a generic schema inlines (the row of a page, the orders of a list) by a `$ref`.
 fn parameters_by_reference(document: &mut Document) {

@@ -22,6 +22,7 @@ use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::Symbols;
 use tidewatch_ingest::symbols::classify_upload;
 use tidewatch_ingest::symbols::classify_upload::{ClassifiedFile, Fields};
+use tidewatch_ingest::symbols::release::Release;
 use tidewatch_ingest::symbols::store::{Growth, Info, Put, Uploader};
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::plain;
@@ -163,6 +164,11 @@ impl UploadJob {
             }
         }
         self.mark()?;
+        if fields.release().id().is_some()
+            && let Err(error) = self.symbols.remove_old_releases(self.project.id, self.now_ns)
+        {
+            tracing::warn!(%error, "symbols of old releases cannot be removed: {error}");
+        }
         if result.uploaded > 0 || result.rejected.is_empty() {
             return Ok(result);
         }
@@ -193,7 +199,7 @@ impl UploadJob {
             return Ok(Err(Refusal::NoRoom(why)));
         }
         for classified_file in &classified {
-            self.put(file, classified_file, &bytes, fields.version, warnings)?;
+            self.put(file, classified_file, &bytes, fields.release(), warnings)?;
         }
         Ok(Ok(()))
     }
@@ -228,13 +234,14 @@ impl UploadJob {
         file: &UploadedFile,
         classified_file: &ClassifiedFile,
         bytes: &[u8],
-        version: Option<&str>,
+        release: Release,
         warnings: &mut Vec<String>,
     ) -> Result<(), ApiError> {
         let info = Info {
             kind: classified_file.key.kind().to_owned(),
             name: for_display(&file.name),
-            version: version.map(for_display),
+            version: release.version,
+            dist: release.dist,
             has_debug_info: classified_file.has_debug_info,
             uploaded_ns: self.now_ns,
             arch: classified_file.arch.map(|arch| arch.as_str().to_owned()),

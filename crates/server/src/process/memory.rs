@@ -74,10 +74,11 @@ mod tests {
 
     #[test]
     fn freed_memory_is_returned_to_the_system() {
-        const TAKEN: usize = 64 * 1024 * 1024;
+        // Far more than the other tests of the process take and free meanwhile.
+        const TAKEN: usize = 256 * 1024 * 1024;
         let Some(before) = resident() else { return };
         let taken = black_box(vec![1_u8; TAKEN]);
-        assert!(resident().unwrap() >= before + TAKEN as u64, "the allocator of the program is in use");
+        assert!(resident().unwrap() >= before + TAKEN as u64 / 2, "the allocator of the program is in use");
         drop(taken);
         let deadline = Instant::now() + Duration::from_secs(60);
         while resident().unwrap() > before + TAKEN as u64 / 4 {

@@ -8,10 +8,13 @@ mod table;
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
 use tidewatch_accounts::ScopeLevel;
 use tidewatch_server::http::routes;
 
 use crate::client;
+use crate::engines::On;
+use crate::harness::Harness;
 use callers::{Caller, Callers, Projects, TokenScope};
 use table::{Kinds, Needs, Row, TABLE};
 
@@ -113,4 +116,59 @@ on_both! {
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
+}
+
+// A misspelt filter must not select everything: read routes refuse unknown fields of the query and of the body.
+#[tokio::test]
+async fn every_read_route_refuses_unknown_fields() {
+    let document = serde_json::to_value(routes::generate_document()).expect("a document is JSON");
+    let callers = Callers::new(&On::sqlite()).await;
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for row in TABLE {
+        let needs_no_person = row.kinds == Kinds::NoPerson;
+        let is_read = row.method == "GET" || row.kinds == Kinds::Token(ScopeLevel::Read);
+        if !is_read || needs_no_person {
+            continue;
+        }
+        let operation = &document["paths"][row.path][row.method.to_lowercase()];
+        let parameters = || operation["parameters"].as_array().into_iter().flatten();
+        let required = |one: &&Value| one["in"] == "query" && one["required"] == true && one["name"] != "projectId";
+        let required: String = parameters()
+            .filter(required)
+            .map(|one| format!("&{}=x", one["name"].as_str().unwrap_or_default()))
+            .collect();
+        let path = callers.fill(row.path, row.is_about_a_project);
+        let path = if path.contains('?') { format!("{path}{required}") } else { format!("{path}?{required}") };
+        let mut requests = vec![("query", format!("{path}&misspelt=1"), "")];
+        if row.method == "POST" && operation["requestBody"].is_object() {
+            requests.push(("body", path, r#"{"misspelt": 1}"#));
+        }
+        for (part, path, body) in requests {
+            let carried = callers.headers(Caller::Owner);
+            let mut headers = vec![("Content-Type", "application/json")];
+            headers.extend(carried.iter().map(|(name, value)| (*name, value.as_str())));
+            checked += 1;
+            let answer = client::send(callers.harness.address(), row.method, &path, &headers, body.as_bytes()).await;
+            let message = String::from_utf8_lossy(&answer.body[..answer.body.len().min(200)]).into_owned();
+            if answer.status != 400 || !message.contains("misspelt") {
+                wrong.push(format!("{} {path}, {part}: {} {message}", row.method, answer.status));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(checked > 150, "{checked} requests");
+}
+
+// The other routes ignore unknown fields, because earlier and later clients send them. WIRE 1.2.
+#[tokio::test]
+async fn ingest_and_changes_ignore_unknown_fields() {
+    let (harness, project) = Harness::with_project().await;
+    let body = json!({ "misspelt": 1, "collectionFrames": [{ "misspelt": 1, "stackTraces": [] }] });
+    let headers = [("Authorization", &*format!("Bearer {}", project.token)), ("Content-Type", "application/json")];
+    let sent = body.to_string();
+    client::send(harness.address(), "POST", "/api/report?misspelt=1", &headers, sent.as_bytes()).await.expect(200);
+    harness.post_json("traces", &project.token, &json!({ "resourceSpans": [], "misspelt": 1 })).await.expect(200);
+    let view = json!({ "name": "a", "page": "logs", "search": "", "misspelt": 1 });
+    harness.api("POST", &format!("/api/saved-views?projectId={}", project.id), &view).await.expect(200);
 }

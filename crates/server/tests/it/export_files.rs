@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use tidewatch_bench::generate::{Generator, Kind, Period};
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::pipeline::prepare;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -59,7 +59,11 @@ fn apply(lake: &Lake, kind: Kind, encoding: Encoding, body: &[u8], position: u64
         names_max: None,
         attributes: RequestAttributes::default(),
     };
-    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let enrichment = EnrichmentSource {
+        prices: PriceTable { prices: &[], id: NO_TABLE },
+        symbols: None,
+        grouping: GroupingSource::BUILT_IN,
+    };
     let prepared = prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error).expect("an export");
     lake.apply(Position(position), NO_KEY, NOON, prepared.rows);
 }
@@ -96,7 +100,11 @@ fn apply_other(lake: &Lake, kind: RequestKind, attributes: RequestAttributes, bo
         names_max: None,
         attributes,
     };
-    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let enrichment = EnrichmentSource {
+        prices: PriceTable { prices: &[], id: NO_TABLE },
+        symbols: None,
+        grouping: GroupingSource::BUILT_IN,
+    };
     let prepared = prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error);
     lake.apply(Position(position), NO_KEY, NOON, prepared.expect("a good body").rows);
 }

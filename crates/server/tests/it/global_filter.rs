@@ -7,7 +7,7 @@ use tidewatch_limits as limits;
 use tidewatch_server::http::routes;
 
 use crate::harness::{Harness, Project};
-use crate::requests::{CLIENT, CONSUMER, FROM, NOON_NS, TO, at, column, export, made, request};
+use crate::requests::{CLIENT, CONSUMER, FROM, NOON_NS, TO, at, column, export, made, request, takes};
 
 /// Service, environment, and the attribute that names it: by the stable and by the earlier convention.
 const SENDERS: [(&str, &str, &str); 5] = [
@@ -22,13 +22,13 @@ const SENDERS: [(&str, &str, &str); 5] = [
 const NAMED: [(&str, &str); 23] = [
     ("listEndpoints", "{}"),
     ("groupEndpoints", "{}"),
-    ("chartEndpoints", r#"{"metric":"count"}"#),
+    ("chartEndpoints", r#"{"metricType":"count"}"#),
     ("listTasks", "{}"),
     ("groupTasks", "{}"),
-    ("chartTasks", r#"{"metric":"count"}"#),
+    ("chartTasks", r#"{"metricType":"count"}"#),
     ("listAiTraces", "{}"),
     ("groupAiTraces", "{}"),
-    ("chartAiTraces", r#"{"metric":"count"}"#),
+    ("chartAiTraces", r#"{"metricType":"count"}"#),
     ("groupAiConversations", "{}"),
     ("groupAiUsers", "{}"),
     ("listIssues", "{}"),
@@ -48,9 +48,12 @@ const NAMED: [(&str, &str); 23] = [
 /// Reads of one object, of settings and of counts of what was received; and changes. They have no such parameters.
 const UNFILTERED: &[&str] = &[
     "getAiConversation",
+    "getAiPrices",
     "getStoredConversation",
     "listChannels",
     "listChannelTypes",
+    "listGroupingRules",
+    "listRemovedSymbols",
     "listSavedViews",
     "listNotificationRules",
     "listNotificationRuleTypes",
@@ -237,7 +240,9 @@ async fn answer(harness: &Harness, project: &Project, id: &str, body: &str, filt
     let mut whole: Value = serde_json::from_str(if body.is_empty() { "null" } else { body }).expect("JSON");
     if let Some(whole) = whole.as_object_mut() {
         for (key, value) in [("fromDate", FROM), ("toDate", TO), ("from", FROM), ("to", TO)] {
-            whole.insert(key.to_owned(), value.into());
+            if takes(&path, key) {
+                whole.insert(key.to_owned(), value.into());
+            }
         }
     }
     let answer = harness.api(&method, &path, &whole).await.expect(200);

@@ -10,6 +10,7 @@ use tidewatch_store::TelemetryStore;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidewatch_accounts::{Actor, NewUser, User};
+use tidewatch_domain::rules::group_versions::GroupVersions;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_limits::clock::Clock;
 use tidewatch_server::app::{App, Environment};
@@ -34,6 +35,8 @@ pub struct Harness {
     clock: Clock,
     running: Option<Running>,
     gave_up: Reasons,
+    /// Versions of the rule that groups exceptions, from the next start on.
+    pub grouping: GroupVersions,
     /// The owner's login; empty before [`Harness::register`].
     pub login: String,
 }
@@ -137,8 +140,9 @@ impl Harness {
     async fn start_with_clock(disk: Arc<dyn Disk>, change: Change, clock: Clock) -> Harness {
         let data = TempDir::new().expect("a temporary directory");
         let gave_up = Reasons::default();
-        let running = run(data.path(), &change, disk.clone(), clock.clone(), &gave_up).await;
-        Harness { data, change, disk, clock, running: Some(running), gave_up, login: String::new() }
+        let grouping = GroupVersions::BUILT_IN;
+        let running = run(data.path(), &change, (disk.clone(), clock.clone()), grouping, &gave_up).await;
+        Harness { data, change, disk, clock, running: Some(running), gave_up, grouping, login: String::new() }
     }
 
     /// Starts, registers, and returns the first project.
@@ -247,8 +251,8 @@ impl Harness {
 
     /// Starts again after [`Harness::stop`], with the same data.
     pub async fn start_again(&mut self) {
-        self.running =
-            Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
+        let machine = (self.disk.clone(), self.clock.clone());
+        self.running = Some(run(self.data.path(), &self.change, machine, self.grouping, &self.gave_up).await);
     }
 
     /// Messages of the fatal errors with which the server would have ended its process.
@@ -295,7 +299,13 @@ impl Harness {
     }
 }
 
-async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, gave_up: &Reasons) -> Running {
+async fn run(
+    data: &Path,
+    change: &Change,
+    (disk, clock): (Arc<dyn Disk>, Clock),
+    grouping: GroupVersions,
+    gave_up: &Reasons,
+) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
     // Tests send records of fixed days, which must not expire.
     config.retention_days = 0;
@@ -309,7 +319,7 @@ async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, ga
     };
     let gave_up = gave_up.clone();
     let on_fatal = Arc::new(move |why: &str| gave_up.lock().expect("no panic holds it").push(why.to_owned()));
-    let environment = Environment { clock, disk, on_fatal, settings: None };
+    let environment = Environment { clock, disk, on_fatal, grouping, settings: None };
     let served = tokio::spawn(serve::serve_routes(config, environment, gates::router, on_ready, async {
         let _ = stopped.await;
     }));

@@ -189,8 +189,8 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
         names.sort_unstable();
         names.join(" ")
     };
-    let all =
-        "incidents mail monitors notifications oncall own-traces reload rules rules-on-arrival symbols symbols-again";
+    let all = "incidents mail monitors notifications oncall own-traces regroup reload rules rules-on-arrival symbols \
+               symbols-again";
     for _ in 0..1000 {
         if names() == all {
             break;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Project, text};
-use crate::requests::{FROM, NOON_NS, column, resource};
+use crate::requests::{FROM, NOON_NS, column, request, resource};
 
 fn record(second: u64, severity: u64, body: &str) -> Value {
     let time = (NOON_NS + second * 1_000_000_000).to_string();
@@ -148,4 +148,35 @@ async fn logs_of_a_trace_come_from_every_project_the_caller_may_read() {
     let seen = harness.api_as(&stranger, "POST", &path, &body).await.expect(200).json();
     assert_eq!(column(&seen, "body"), [] as [&Value; 0]);
     harness.query(&project, "/api/logs", json!({ "allProjects": true })).await.expect(422);
+}
+
+// WIRE 8.4 and 1.10: a distributed trace is the trace with the id and those that requests link with it.
+#[tokio::test]
+async fn records_of_a_distributed_trace_are_those_of_all_its_traces() {
+    let (harness, project) = logs().await;
+    let page = format!("{:032x}", 1);
+    let linked = request(2, "/cart", 200, 1.0, 5.0).with("traceway.distributed_trace_id", &page);
+    let other = request(3, "/other", 200, 1.0, 5.0);
+    harness.send(&project, &[linked, other]).await;
+    let of = |body: Value| {
+        let (harness, project) = (&harness, &project);
+        async move { harness.query_json(project, "/api/logs", body).await }
+    };
+    let own = ["in the trace only", "payment Declined"];
+    let all = ["another trace", "in the trace only", "payment Declined"];
+    for (id, expected) in [(1, &all[..]), (2, &all), (3, &[])] {
+        let id = format!("{id:032x}");
+        let list = of(json!({ "distributedTraceId": id })).await;
+        assert_eq!(column(&list, "body"), expected, "{id}");
+    }
+    let dashed = "00000000-0000-0000-0000-000000000001";
+    let rest = of(json!({ "distributedTraceId": dashed, "excludeTraceId": format!("{:032x}", 2) })).await;
+    assert_eq!(column(&rest, "body"), own);
+    let body = json!({ "distributedTraceId": page });
+    let counted = harness.query_json(&project, "/api/logs/histogram", body.clone()).await;
+    assert_eq!(counted["services"], json!([{ "name": "shop", "count": 3 }]));
+    let exported = harness.query(&project, "/api/logs/export", body).await.expect(200);
+    assert_eq!(String::from_utf8_lossy(&exported.body).lines().count(), 3);
+    harness.query(&project, "/api/logs", json!({ "distributedTraceId": "abc" })).await.expect(400);
+    harness.query(&project, "/api/logs", json!({ "distributedTraceId": page, "allProjects": true })).await.expect(200);
 }

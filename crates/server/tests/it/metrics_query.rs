@@ -307,3 +307,14 @@ async fn exponential_histograms_and_summaries_are_stored_by_a_setting() {
         }
     }
 }
+
+// WIRE 3.1: an inverted query has 1 minus each value.
+#[tokio::test]
+async fn an_inverted_query_has_one_minus_each_value() {
+    let (harness, project) = shop().await;
+    for (aggregation, expected) in [("avg", vec![-1.0, -4.0]), ("max", vec![-2.0, -7.0]), ("count", vec![-1.0, -1.0])] {
+        let inverted = json!({ "name": "queue.length", "aggregation": aggregation, "inverted": true });
+        let answer = query(&harness, &project, inverted).await;
+        assert_eq!(values(&answer["results"][0]["series"]["__all__"]), expected, "{aggregation}");
+    }
+}

@@ -106,12 +106,12 @@ async fn every_documented_order_of_every_list_is_accepted_and_no_other() {
                     harness.api("GET", &path, &Value::Null).await
                 }
                 _ => {
-                    let mut body = json!({ "orderBy": order, "sortDirection": direction });
-                    // Functions are those of one type of a service.
-                    if path == "/api/profiles/top" {
-                        body["serviceName"] = json!("shop");
-                        body["type"] = json!("go:profile_cpu:nanoseconds");
-                    }
+                    // Functions are those of one type of a service, the most expensive first.
+                    let profile_type = "go:profile_cpu:nanoseconds";
+                    let body = match path == "/api/profiles/top" {
+                        true => json!({ "orderBy": order, "serviceName": "shop", "type": profile_type }),
+                        false => json!({ "orderBy": order, "sortDirection": direction }),
+                    };
                     harness.query(&project, &path, body).await
                 }
             }

@@ -11,7 +11,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::outcome::Refused;
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::pipeline::Prepared;
@@ -116,7 +116,11 @@ fn log(text: &str) -> Vec<u8> {
 fn prepare(header: &Header, body: &[u8]) -> Result<Prepared, Refused> {
     let folder = std::env::temp_dir();
     let built_in = prices::read(&folder.join("no such folder")).expect("built in");
-    let enrichment = EnrichmentSource { prices: PriceTable { prices: built_in, id: prices::NO_TABLE }, symbols: None };
+    let enrichment = EnrichmentSource {
+        prices: PriceTable { prices: built_in, id: prices::NO_TABLE },
+        symbols: None,
+        grouping: GroupingSource::BUILT_IN,
+    };
     pipeline::prepare(header, body, usize::MAX, &enrichment)
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Times are seconds after [`NOON`]; every list is read over that day.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
+use tidewatch_server::http::routes;
 
 use crate::client::Answer;
 use crate::harness::{Harness, Project};
@@ -72,13 +75,17 @@ impl Made {
     }
 
     /// Adds an `exception` event at the span's start.
-    pub fn exception(mut self, kind: &str, message: &str) -> Made {
+    pub fn exception(self, kind: &str, message: &str) -> Made {
+        self.thrown(kind, message, &format!("{kind}: {message}\n    at work (app.js:1:2)"))
+    }
+
+    /// Adds an `exception` event with this stack trace at the span's start.
+    pub fn thrown(mut self, kind: &str, message: &str, stack: &str) -> Made {
         let text = |key: &str, value: String| json!({ "key": key, "value": { "stringValue": value } });
-        let stack = format!("{kind}: {message}\n    at work (app.js:1:2)");
         let attributes = json!([
             text("exception.type", kind.to_owned()),
             text("exception.message", message.to_owned()),
-            text("exception.stacktrace", stack),
+            text("exception.stacktrace", stack.to_owned()),
         ]);
         let time = self.0["startTimeUnixNano"].clone();
         self.push("events", json!({ "name": "exception", "timeUnixNano": time, "attributes": attributes }));
@@ -106,11 +113,13 @@ impl Harness {
         self.post_json("traces", &project.token, &export("shop", spans)).await.expect(200);
     }
 
-    /// Posts a query about a project; the range is the day unless the body has one.
+    /// Posts a query about a project; where the route takes a range, it is the day unless the body has one.
     pub async fn query(&self, project: &Project, path: &str, body: Value) -> Answer {
         let mut whole = Map::new();
-        whole.insert("fromDate".to_owned(), FROM.into());
-        whole.insert("toDate".to_owned(), TO.into());
+        if takes(path, "fromDate") {
+            whole.insert("fromDate".to_owned(), FROM.into());
+            whole.insert("toDate".to_owned(), TO.into());
+        }
         whole.extend(body.as_object().cloned().unwrap_or_default());
         self.api("POST", &at(path, project), &Value::Object(whole)).await
     }
@@ -124,6 +133,39 @@ impl Harness {
     pub async fn got(&self, project: &Project, path: &str) -> Value {
         self.api("GET", &at(path, project), &Value::Null).await.expect(200).json()
     }
+}
+
+/// Whether the body of a POST to `path` has a field, according to the document.
+pub fn takes(path: &str, field: &str) -> bool {
+    static BODIES: LazyLock<Vec<(Vec<String>, String)>> = LazyLock::new(|| {
+        let document = serde_json::to_value(routes::generate_document()).expect("a document is JSON");
+        let mut bodies = Vec::new();
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            let schema = &item["post"]["requestBody"]["content"]["application/json"]["schema"];
+            bodies.push((path.split('/').map(str::to_owned).collect(), fields(&document, schema)));
+        }
+        bodies
+    });
+    let path = path.split('?').next().unwrap_or_default();
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_it = |described: &Vec<String>| {
+        described.len() == parts.len()
+            && described.iter().zip(&parts).all(|(name, part)| name.starts_with('{') || name == part)
+    };
+    let literal = |described: &Vec<String>| described.iter().filter(|name| !name.starts_with('{')).count();
+    let found = BODIES.iter().filter(|(described, _)| is_it(described)).max_by_key(|(described, _)| literal(described));
+    found.is_some_and(|(_, fields)| fields.contains(&format!("{field:?} ")))
+}
+
+/// The properties of a schema and of the parts that it consists of, as text.
+fn fields(document: &Value, schema: &Value) -> String {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return fields(document, document.pointer(&reference[1..]).unwrap_or(&Value::Null));
+    }
+    if let Some(parts) = schema["allOf"].as_array() {
+        return parts.iter().map(|part| fields(document, part)).collect();
+    }
+    schema["properties"].as_object().into_iter().flatten().map(|(name, _)| format!("{name:?} ")).collect()
 }
 
 /// Adds `projectId` to the path.

@@ -161,3 +161,33 @@ async fn a_search_beyond_its_bounds_says_what_it_has_found() {
     let page = harness.query_json(&project, PATH, narrow).await;
     assert_eq!((&page["complete"], names(&page)), (&json!(true), vec!["GET /early"]));
 }
+
+// Issue 35, 5.3 and decision 0024: the points are of the whole range, the table is of the latest traces.
+#[tokio::test]
+async fn the_points_of_many_traces_are_an_even_sample_of_the_range() {
+    const TRACES: u64 = 4000;
+    const LENGTH: f64 = 10.0 * 3600.0;
+    let (harness, project) = Harness::with_project().await;
+    let second = |n: u64| LENGTH * n as f64 / TRACES as f64;
+    let pages: Vec<Made> = (1..=TRACES).map(|n| page(n, "/cart", second(n), 10.0)).collect();
+    harness.send(&project, &pages).await;
+    let found = harness.query_json(&project, PATH, json!({})).await;
+    assert_eq!(found["complete"], false);
+    assert_eq!(found["data"][0]["traceId"], format!("{TRACES:032x}"), "the table has the latest first");
+    let starts: Vec<i64> =
+        found["points"]["starts"].as_array().expect("a list").iter().filter_map(Value::as_i64).collect();
+    assert_eq!(starts.len(), tidewatch_limits::TRACE_SAMPLE_MAX);
+    assert!(starts.is_sorted_by(|one, next| one >= next), "the latest first");
+    let noon_ms = (crate::requests::NOON_NS / 1_000_000) as i64;
+    for tenth in 0..10 {
+        let within = |start: &&i64| ((**start - noon_ms) as f64 / 1000.0 / LENGTH * 10.0).ceil() as i64 - 1 == tenth;
+        let count = starts.iter().filter(within).count();
+        assert!((60..=140).contains(&count), "{count} points of the tenth {tenth}");
+    }
+    let rate = found["points"]["sampleRate"].as_f64().expect("a rate");
+    assert!((rate * TRACES as f64 / starts.len() as f64 - 1.0).abs() < 0.15, "{rate}");
+    let again = harness.query_json(&project, PATH, json!({ "orderBy": "duration" })).await;
+    assert_eq!(again["points"], found["points"], "the same traces in every answer");
+    let few = harness.query_json(&project, PATH, json!({ "fromDate": "2026-06-01T21:00:00Z" })).await;
+    assert_eq!((&few["complete"], &few["points"]["sampleRate"]), (&json!(true), &json!(1.0)));
+}

@@ -141,8 +141,7 @@ fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
     ] {
         requested.push(("POST", format!("{path}?projectId={project}"), range.clone()));
     }
-    let trace = json!({"fromDate": range["fromDate"], "toDate": range["toDate"]});
-    requested.push(("POST", format!("/api/distributed-traces/{:032x}?projectId={project}", 1), trace));
+    requested.push(("POST", format!("/api/distributed-traces/{:032x}?projectId={project}", 1), json!({})));
     for path in [
         "/api/projects",
         "/api/symbols",
@@ -152,8 +151,11 @@ fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
         "/api/personal-access-tokens",
         "/api/has-organizations",
     ] {
-        let range = format!("fromDate={}&toDate={}", range["fromDate"], range["toDate"]).replace('"', "");
-        requested.push(("GET", format!("{path}?projectId={project}&{range}"), Value::Null));
+        let range = match path {
+            "/api/metrics/discover" => format!("&from={}&to={}", range["fromDate"], range["toDate"]).replace('"', ""),
+            _ => String::new(),
+        };
+        requested.push(("GET", format!("{path}?projectId={project}{range}"), Value::Null));
     }
     let send_request = |(method, path, body): (&str, String, Value)| {
         let (status, answer) = server.call(method, &path, Some(&account.jwt), &body);

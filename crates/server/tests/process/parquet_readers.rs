@@ -14,7 +14,7 @@ use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::units::HOUR_NS;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -59,7 +59,11 @@ fn apply(lake: &Lake, kind: impl Into<RequestKind>, encoding: Encoding, body: &[
         names_max: None,
         attributes: RequestAttributes::default(),
     };
-    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let enrichment = EnrichmentSource {
+        prices: PriceTable { prices: &[], id: NO_TABLE },
+        symbols: None,
+        grouping: GroupingSource::BUILT_IN,
+    };
     let prepared = pipeline::prepare(&header, body, usize::MAX, &enrichment);
     let prepared = prepared.map_err(|refused| refused.error).expect("an export that is understood");
     lake.apply(Position(position), NO_KEY, NOON, prepared.rows);

@@ -196,6 +196,15 @@ impl TableBuffer {
         }
     }
 
+    /// Sets a cell of a nullable column of [`Kind::Bool`](crate::tables::Kind::Bool), `None` for null; does nothing for any
+    /// other column.
+    pub fn set_optional_bool(&mut self, column: &str, row: usize, value: Option<bool>) {
+        let Some((column, _)) = self.table.column(column) else { return };
+        if let Column { cells: Cells::Bool(cells), valid: Some(valid) } = &mut self.columns[column] {
+            (cells[row], valid[row]) = (value.unwrap_or(false), value.is_some());
+        }
+    }
+
     fn cells(&self, column: &str) -> Option<&Cells> {
         self.table.column(column).map(|(column, _)| &self.columns[column].cells)
     }

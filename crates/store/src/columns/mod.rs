@@ -29,6 +29,7 @@ mod tests;
 
 use tidewatch_domain::model::{RequestKind, Slice};
 use tidewatch_domain::project::{DropReason, Dropped};
+use tidewatch_domain::rules::ai_trace::usage::AiUsage;
 
 pub use buffer::TableBuffer;
 use buffer_pool::PooledRows;
@@ -70,6 +71,8 @@ pub struct Rows {
     pub is_untimed: bool,
     /// Maximum of distinct names per service and day; 0: no limit, `None`: the limit in the engine's options.
     pub names_max: Option<usize>,
+    /// By row of [`Table::AiTraces`], what decides whether it repeats the usage of others; empty when unknown.
+    pub ai_usage: Vec<AiUsage>,
 }
 
 /// Decision of the rules about a record.
@@ -174,6 +177,7 @@ impl Rows {
             senders: Senders::default(),
             is_untimed: false,
             names_max: None,
+            ai_usage: Vec::new(),
         }
     }
 
@@ -195,6 +199,7 @@ impl Rows {
             senders: Senders::default(),
             is_untimed: false,
             names_max: None,
+            ai_usage: Vec::new(),
         }
     }
 

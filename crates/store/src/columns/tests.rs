@@ -137,6 +137,7 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             total_tokens: Some(7),
             cached_tokens: None,
             reasoning_tokens: None,
+            cache_write_tokens: Some(2),
             input_cost: Some(0.5),
             output_cost: None,
             total_cost: Some(0.5),
@@ -148,12 +149,15 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             flags: Flags(Flag::Truncated.bit()),
             has_event_messages: true,
             flagged_terms: Some("\u{1f}acme\u{1f}"),
+            call_id: Some("r-1"),
+            repeats_usage: true,
         }],
         exceptions: vec![Exception {
             span: 1,
             row_id: RowId([6; 16]),
             time_ns: 1010,
             group: u64::MAX,
+            group_version: 2,
             exception_type: "Oops",
             message: "no",
             stack_trace: "Oops: no\n at x",
@@ -254,6 +258,9 @@ fn spans_and_their_entities_have_rows() {
             ("cost_estimated", "true"),
             ("tool_call_count", "3"),
             ("flags", "1"),
+            ("call_id", "r-1"),
+            ("cache_write_tokens", "2"),
+            ("repeats_usage", "true"),
         ],
     );
 

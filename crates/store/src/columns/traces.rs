@@ -4,6 +4,7 @@ use tidewatch_domain::model::{KeyValue, NativeId, Signal, Span, SpanId, TraceBat
 use tidewatch_domain::project::{
     AiTrace, Entity, EntityKind, Exception, KeptSpan, NativeSpanIds, Owner, ProjectContext, TraceProjection,
 };
+use tidewatch_domain::rules::group_versions::FIRST_VERSION;
 use tidewatch_domain::wire;
 
 use super::attributes::{SharedAttributes, SortedEncoder, encode_sorted, trimmed};
@@ -74,6 +75,7 @@ impl Rows {
             None => span_key(project, span.trace_id, span.span_id, span.kind),
         };
         rows.refused = batch.refused.len();
+        rows.ai_usage = projection.ai_traces.iter().map(AiTrace::usage).collect();
         let stored = projection.spans.iter();
         rows.senders = Senders::new(
             stored.map(|kept| (kept.span, batch.spans[kept.span as usize].resource, kept.server_name, kept.start_ns)),
@@ -265,7 +267,10 @@ impl Writer<'_, '_> {
             .optional_text(ai.flagged_terms)
             .optional_bool(ai.has_event_messages.then_some(true))
             .optional_text(self.environment(span))
-            .optional_bytes(Some(self.resources[span.resource as usize].bytes()));
+            .optional_bytes(Some(self.resources[span.resource as usize].bytes()))
+            .optional_text(ai.call_id)
+            .optional_i64(ai.cache_write_tokens)
+            .optional_bool(ai.repeats_usage.then_some(true));
     }
 
     fn exception(&self, table: &mut TableRows, exception: &Exception<'_>, native: NativeId) {
@@ -325,7 +330,8 @@ pub(super) fn write_exception(
         .optional_bool(exception.is_message.then_some(true))
         .optional_bytes(Some(&exception.session.0[..]).filter(|_| !exception.session.is_none()))
         .optional_text(Some(environment).filter(|environment| !environment.is_empty()))
-        .optional_bytes(Some(resource));
+        .optional_bytes(Some(resource))
+        .optional_u8(Some(exception.group_version).filter(|version| *version != FIRST_VERSION));
 }
 
 /// The span's UUID, then its parent's if there is one.

@@ -105,6 +105,9 @@ fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
             duration,
             Function::Sum("total_cost").named("cost"),
             Function::Sum("total_tokens").named("tokens").only(present("total_tokens")),
+            Function::Sum("total_cost")
+                .named("counted_cost")
+                .only(present("total_cost").and(Filter::IsNull { column: "repeats_usage" })),
             Function::Weight.named("with_input").only(present("input_tokens")),
             Function::Weight.named("unpriced").only(Filter::IsNull { column: "total_cost" }),
             Function::Count.named("estimated").only(flag("cost_estimated", true).and(present("total_cost"))),

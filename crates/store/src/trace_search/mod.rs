@@ -15,6 +15,7 @@
 
 mod condition;
 mod cover;
+mod sample;
 mod span_key;
 mod summary;
 
@@ -29,6 +30,7 @@ use crate::{Answer, StoreError};
 
 pub use condition::{SpanPath, TraceCondition};
 pub use cover::is_entry;
+pub use sample::{TraceSample, mixed};
 pub use summary::{RootSpan, ServiceTime, TraceSummary};
 
 use condition::Conditions;
@@ -133,6 +135,21 @@ pub fn find(
     }
     traces.sort_by(|a, b| b.start.cmp(&a.start).then(a.trace_id.cmp(&b.trace_id)));
     Ok(Found { traces, complete_after })
+}
+
+/// The plan of spans of which a match must have one, in any order, with the column `trace_id`. For samples of traces.
+pub fn spans_of_matches(search: &TraceSearch) -> Plan {
+    let cover = Conditions::of(&search.condition).covers(1).into_iter().next().unwrap_or(Filter::True);
+    let shape = Shape::Rows { columns: vec!["trace_id"], order: Vec::new(), limit: usize::MAX, offset: 0 };
+    let range = (search.start.0.max(search.window.0), search.start.1.min(search.window.1));
+    plan(search, range, search.spans.clone().and(cover).and(shortest(search)), shape)
+}
+
+/// The same search among some traces.
+pub fn among(search: &TraceSearch, traces: &[[u8; 16]]) -> TraceSearch {
+    let values = traces.iter().map(|trace| Value::Bytes(trace.to_vec())).collect();
+    let spans = search.spans.clone().and(Filter::In { column: "trace_id", values });
+    TraceSearch { spans, ..search.clone() }
 }
 
 /// Finds the traces with a span of the best cover. A trace that starts in the range has no span before it.

@@ -78,7 +78,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   };
   const query = usePost(question.route, question.body, {
     query: question.query,
-    enabled: samples.current.value !== "typical" || !!all.data,
+    enabled: !samples.current.waits || !!all.data,
   });
   if (all.error instanceof ApiError && all.error.status === 404)
     return <NeverSeen what={ENTITY_NOUNS[kind]} name={name} />;
@@ -182,15 +182,22 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
 }
 
 /** The kinds of samples of a page, and the request of the one in the URL. */
-function useSamples<K extends EntityKind>({ search, columns, first }: Props<K>) {
-  const slowest: Sample<string> = { value: "slowest", label: "Slowest", by: "duration" };
+function useSamples<K extends EntityKind>({ kind, search, columns, first }: Props<K>) {
+  // A stream is as long as its client listens.
+  const slowest: Sample<string> = {
+    value: "slowest",
+    label: "Slowest",
+    by: "duration",
+    // Only streams have no duration.
+    ...(kind === "endpoint" && { query: (median: number | null) => (median ? "stream:false" : ""), waits: true }),
+  };
   const latest: Sample<string> = { value: "latest", label: "Latest", by: "recorded_at" };
   const tabs: Sample<string>[] = [
     ...(first ? [{ value: "first", ...first }] : []),
     slowest,
     latest,
     { value: "errors", label: "Errors", by: "recorded_at", query: () => "error:true" },
-    { value: "typical", label: "Typical", by: "recorded_at", query: typicalQuery },
+    { value: "typical", label: "Typical", by: "recorded_at", query: typicalQuery, waits: true },
   ];
   const current = tabs.find((one) => one.value === search.tab) ?? tabs[0];
   const by = current.by as RowOrder<K>;
@@ -201,7 +208,7 @@ function useSamples<K extends EntityKind>({ search, columns, first }: Props<K>) 
     current,
     sort,
     body,
-    isFiltered: !!current.query || !!search.version,
+    isFiltered: (!!current.query && current.value !== "slowest") || !!search.version,
     queryOf: (median: number | null) => allOf(current.query?.(median), ofVersion),
   };
 }
@@ -212,6 +219,8 @@ interface Sample<Order extends string> {
   by: Order;
   /** Condition that the samples meet. */
   query?: (medianMs: number | null) => string;
+  /** Whether the condition needs the median. */
+  waits?: boolean;
 }
 
 /** Within a tenth of the median. */

@@ -14,6 +14,7 @@ export function useStackForms(group: IssueGroup, occurrence?: IssueOccurrence): 
     stack: occurrence?.stackTrace || group.stackTrace,
     raw: occurrence?.rawStackTrace ?? null,
     attributes: occurrence?.attributes ?? {},
+    version: occurrence?.appVersion || null,
   };
   const form = rawForm(stored.stack);
   const answer = useResolved(form?.sure ? resolveBody(stored, form) : null).data;

@@ -46,6 +46,7 @@ export function MetricChart({ metric }: { metric: MetricInfo }) {
         name: metric.name,
         aggregation,
         groupBy: search.by ?? null,
+        inverted: false,
         tagFilters: Object.fromEntries(filters.map((one) => [one.key, one.value])),
       },
     ],

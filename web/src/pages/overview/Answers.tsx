@@ -81,9 +81,10 @@ function AlwaysBad({ rows }: { rows: Answers["alwaysBad"] }) {
 }
 
 /** "12 % of 300 requests failed or took over 1.5 s, 4 % took 0.75 to 1.5 s: about 9 an hour."; counts instead of shares
- * on few requests. */
+ * on few requests, and no rate of a few minutes. */
 function BadRequests({ of }: { of: Answers["alwaysBad"][number] }) {
-  const part = (value: number) => (of.count >= 20 ? percent(value / of.count) : count(value));
+  const isShare = of.count >= 20 && of.badAnHour !== null;
+  const part = (value: number) => (isShare ? percent(value / of.count) : count(value));
   const parts: [number, string][] = [
     [of.badCount, "failed or took over 1.5 s"],
     [of.slowCount, "took 0.75 to 1.5 s"],
@@ -93,10 +94,14 @@ function BadRequests({ of }: { of: Answers["alwaysBad"][number] }) {
   return (
     <>
       {part(first[0])} of <Estimated of={of} /> {of.count === 1 ? "request" : "requests"} {first[1]}
-      {second && `, ${part(second[0])} ${second[1]}`}:{" "}
-      {of.badAnHour < 0.95 ? "less than 1" : `about ${count(Math.round(of.badAnHour))}`} an hour.
+      {second && `, ${part(second[0])} ${second[1]}`}
+      {of.badAnHour === null ? "." : `: ${anHour(of.badAnHour)}.`}
     </>
   );
+}
+
+function anHour(rate: number): string {
+  return rate < 0.95 ? "less than 1 an hour" : `about ${count(Math.round(rate))} an hour`;
 }
 
 const KINDS: Record<NewThing["kind"], string> = {

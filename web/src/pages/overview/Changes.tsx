@@ -2,8 +2,10 @@
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
+import { changeSentence } from "../../model/open-changes";
 import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { SUBJECT_PAGES, useChangesQuery, useChangeTimes, useWhy } from "../../parts/OpenChange";
@@ -40,15 +42,17 @@ function nothing(checked: number, quiet: number): string {
 function Change({ card }: { card: ChangeCard }) {
   const open = !card.recovered;
   // The sentence begins with the name, which is the link; an Issue's does not.
-  const starts = card.sentence.startsWith(card.name);
+  const { span } = useRange();
+  const sentence = changeSentence(card, span.toMs);
+  const starts = sentence.startsWith(card.name);
   return (
     <li className="border-line border-b px-3 py-2.5 last:border-b-0 hover:bg-hover">
       <div className="flex gap-2.5">
         <TrendingUp size={16} aria-hidden className={`mt-0.5 shrink-0 ${open ? "text-error" : "text-ink2"}`} />
         <div className="min-w-0">
           <p className={`[overflow-wrap:anywhere] ${open ? "" : "text-ink2"}`}>
-            <Subject card={card} text={brief(starts ? card.name : card.sentence, starts ? 160 : 500)} />
-            {starts && card.sentence.slice(card.name.length)}
+            <Subject card={card} text={brief(starts ? card.name : sentence, starts ? 160 : 500)} />
+            {starts && sentence.slice(card.name.length)}
           </p>
           <p className="mt-0.5 text-caption text-ink2">
             {card.service && `${card.service} · `}

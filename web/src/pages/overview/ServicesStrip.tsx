@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useGet, usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import { durationNs, NONE, plural } from "../../model/format";
-import { changeChip } from "../../model/open-changes";
+import { changeChip, changeSentence } from "../../model/open-changes";
 import { errorRate, type MapNode, perMinute } from "../../model/service-map";
 import type { ChangeCard } from "../../model/types";
 import { useChangedServices } from "../../parts/OpenChange";
@@ -110,7 +110,7 @@ function Service({ name, stats, change, version }: ServiceProps) {
           </span>
           <span>p95 {durationNs(stats.p95Duration)}</span>
           {change && (
-            <span className="chip chip-error" title={change.sentence}>
+            <span className="chip chip-error" title={changeSentence(change, span.toMs)}>
               {changeChip(change, span.toMs)}
             </span>
           )}

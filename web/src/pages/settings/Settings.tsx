@@ -8,6 +8,7 @@ import { ContentFlags } from "./ContentFlags";
 import { Danger } from "./Danger";
 import { DataCapture } from "./DataCapture";
 import { General } from "./General";
+import { GroupingRules } from "./GroupingRules";
 import { Healthchecks } from "./Healthchecks";
 import { Origins, Quota } from "./Quota";
 import { Recordings } from "./Recordings";
@@ -47,6 +48,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="Flagged words in AI conversations">
           <ContentFlags project={project} readonly={readonly} />
+        </Section>
+        <Section title="Grouping of exceptions">
+          <GroupingRules readonly={readonly} />
         </Section>
         <Section title="Links to the code">
           <CodeHost project={project} readonly={readonly} />

@@ -7,6 +7,7 @@ import { plural } from "../../model/format";
 import { absolute } from "../../model/range";
 import type { Sort } from "../../model/search";
 import { exactTime } from "../../model/time";
+import { sampleWords } from "../../model/trace-points";
 import type { TraceSearchPage } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { usePatchSearch } from "../../parts/listSearch";
@@ -49,6 +50,9 @@ export function TraceList({ query, question, sort, filtered, hasPoints, onClear 
                     patch({ ...absolute(span), min: min || undefined, max: Number.isFinite(max) ? max : undefined })
                   }
                 />
+              )}
+              {hasPoints && sampleWords(page.points) && (
+                <p className="mt-1 text-caption text-ink2">{sampleWords(page.points)}</p>
               )}
               {isBrushed && (
                 <button

@@ -15,6 +15,7 @@ import {
   type Points,
   planeOf,
   type Selection,
+  sampleWords,
   selected,
   xOf,
   yOf,
@@ -109,7 +110,7 @@ export function TraceScatter({ points, onSelect }: Props) {
   return (
     <ChartFigure
       title="Traces by start and duration"
-      summary={`${plural(points.starts.length, "trace")}, ${failed} with an error.`}
+      summary={`${plural(points.starts.length, "trace")}, ${failed} with an error. ${sampleWords(points)}`.trim()}
       legend={[
         { label: "without error", colour: "var(--accent)" },
         { label: "with an error", colour: "var(--error)" },

@@ -1,5 +1,6 @@
 use super::*;
 use crate::decode;
+use crate::grouping::group_of_text;
 use crate::model::ProjectId;
 use crate::project::IngestSettings;
 
@@ -78,7 +79,7 @@ fn exceptions_and_messages_have_owners_and_groups() {
         let [first, message, elsewhere, empty] = projected.rows.exceptions[..] else { panic!("{projected:?}") };
         assert_eq!((first.exception_type, first.message, first.time_ns), ("TypeError", "x is 7", 2_000));
         assert!(matches!(first.owner, Owner::Known { kind: EntityKind::Endpoint, name: "GET /", .. }));
-        assert_eq!(first.group, issue_group("TypeError", "x is 7", "TypeError: x is 7\nf()\n    app.js:2:5"));
+        assert_eq!(first.group, group_of_text("TypeError", "x is 7", "TypeError: x is 7\nf()\n    app.js:2:5"));
         assert_eq!((message.exception_type, message.stack_trace), ("", "user 12345678 paid"));
         assert_eq!(message.group, message_group("user 12345678 paid"));
         assert_ne!(message.group, message_group("user 87654321 paid"), "numbers of a message distinguish it");

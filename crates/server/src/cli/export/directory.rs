@@ -22,7 +22,7 @@ use crate::cli::terminal::remark;
 use crate::config::Config;
 use crate::process::missing_accounts::copy_database;
 use tidewatch_accounts as accounts;
-use tidewatch_ingest::enrichment::EnrichmentSource;
+use tidewatch_ingest::enrichment::{EnrichmentSource, GroupingSource};
 use tidewatch_ingest::prices::{self, PriceTable};
 use tidewatch_ingest::{pipeline, record};
 use tidewatch_query::export::columns::ProjectIds;
@@ -129,7 +129,8 @@ fn replay(data: &Path, view: &Path, lake: &Lake) -> anyhow::Result<()> {
     let apply = |position, payload: &[u8]| -> anyhow::Result<()> {
         let (header, body) = record::decode(payload)?;
         let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
-        let enrichment = EnrichmentSource { prices: then.unwrap_or(prices), symbols: None };
+        let enrichment =
+            EnrichmentSource { prices: then.unwrap_or(prices), symbols: None, grouping: GroupingSource::BUILT_IN };
         let prepared = pipeline::prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error)?;
         lake.apply(position, prepared.request_key, header.received_ns, prepared.rows);
         if lake.is_behind() {

@@ -155,7 +155,8 @@ async fn log_export(
     let format = format.filter(|format| [Format::Ndjson, Format::Csv].contains(format));
     let format = format.ok_or_else(|| ApiError::malformed("format is not one of ndjson, csv"))?;
     let projects = Projects::one(&access.project);
-    let plan = logs::export_plan(&projects, &request, context.clock.now_ns())?;
+    let executor = Executor::within(context.clone(), limits::LIST_DEADLINE);
+    let plan = logs::export_plan(&executor, &projects, &request).await?;
     super::export::respond(accounts, context, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 

@@ -8,6 +8,7 @@ mod drops;
 mod entities;
 mod explain;
 mod export;
+mod grouping_rules;
 mod issues;
 mod log_tail;
 mod logs;
@@ -45,6 +46,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(entities::routes())
         .merge(explain::routes())
         .merge(export::routes())
+        .merge(grouping_rules::routes())
         .merge(issues::routes())
         .merge(log_tail::routes())
         .merge(logs::routes())

@@ -23,6 +23,7 @@ use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
+use tidewatch_query::sessions::RecordingDocument;
 use tidewatch_query::views::page::Page;
 use tidewatch_query::views::session::*;
 use tidewatch_query::{ids, sessions, time};
@@ -131,10 +132,15 @@ async fn clip(
 }
 
 /// A document with symbolicated errors. WIRE 1.7.
-async fn resolved(ingest: Arc<Ingest>, project: Arc<Project>, document: Vec<u8>) -> Result<Response, ApiError> {
+async fn resolved(
+    ingest: Arc<Ingest>,
+    project: Arc<Project>,
+    document: RecordingDocument,
+) -> Result<Response, ApiError> {
     let framework = Framework::of_project(&project.framework);
     let time = (ingest.pipeline.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
-    let resolve = move || ingest.symbols.resolve_recording(project.id, framework, document, time);
+    let RecordingDocument { json, app_version } = document;
+    let resolve = move || ingest.symbols.resolve_recording(project.id, framework, json, &app_version, time);
     let document = tokio::task::spawn_blocking(resolve).await.map_err(ApiError::internal)?;
     Ok(([(CONTENT_TYPE, "application/json")], document).into_response())
 }

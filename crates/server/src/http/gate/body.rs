@@ -1,7 +1,8 @@
 //! Whole request bodies within the limits of their route: extractors for JSON and forms.
 //!
 //! 400: malformed. 408 or 503: too slow. 413: too large after decompression. 415: an unsupported content encoding. 503:
-//! no slot or no memory. The content type of JSON is not checked.
+//! no slot or no memory. The content type of JSON is not checked. A JSON body of a read route with an unknown field is
+//! 400 ([`super::known_fields`]).
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
+use super::known_fields::KnownFields;
 use crate::app::AppState;
 use crate::contexts::Process;
 use crate::error::ApiError;
@@ -97,8 +99,12 @@ async fn read_json<T: DeserializeOwned>(
     process: &Process,
     limits: &RouteLimits,
 ) -> Result<T, ApiError> {
+    let known = request.extensions().get::<KnownFields>().cloned();
     let body = read(request, process, limits).await?;
     let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
+    if let Some(known) = known {
+        known.check_body(text)?;
+    }
     serde_json::from_slice(text).map_err(|error| ApiError::malformed(format!("cannot read the JSON body: {error}")))
 }
 

@@ -7,6 +7,7 @@ pub mod auth;
 pub mod body;
 pub mod client_info;
 pub mod global_filter;
+pub mod known_fields;
 pub mod link_token;
 pub mod multipart;
 pub mod per_ip;

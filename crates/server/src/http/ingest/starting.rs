@@ -23,7 +23,8 @@ pub async fn starting(uri: Uri, headers: HeaderMap) -> Response {
 
 fn is_otlp(path: &str) -> bool {
     let path = path.strip_prefix("/api/otel").unwrap_or(path);
-    ["/v1/traces", "/v1/metrics", "/v1/logs"].contains(&path.strip_suffix('/').unwrap_or(path))
+    ["/v1/traces", "/v1/metrics", "/v1/logs", "/v1development/profiles"]
+        .contains(&path.strip_suffix('/').unwrap_or(path))
 }
 
 #[cfg(test)]
@@ -41,6 +42,7 @@ mod tests {
             ("/api/otel/v1/traces", true),
             ("/v1/logs/", true),
             ("/v1/metrics", true),
+            ("/api/otel/v1development/profiles", true),
             ("/api/otel/v1", false),
             ("/api/otel/v1/traces/x", false),
             ("/api/projects", false),

@@ -6,7 +6,8 @@
 //!
 //! The required role is a type: `access: ProjectAccess<Admin>`, `caller: SignedIn<Write>`; the default is [`Read`]. It
 //! determines the user's role and the scope that a token of the user needs (`permit`).
-//! `ProjectAccess<ViaLogin<Admin>>` also refuses tokens.
+//! `ProjectAccess<ViaLogin<Admin>>` also refuses tokens. A requirement that is met by the scope `read` makes the route a
+//! read route, which refuses unknown fields ([`known_fields`]).
 //!
 //! 401: no credential, or an invalid or expired one. 400: a missing or malformed id. 403: not a member (also of what
 //! does not exist), or an insufficient role. Project tokens are not accepted here: exporters use `http/ingest`, uploads
@@ -24,8 +25,8 @@ use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
 
 pub use super::client_info::ClientInfo;
-use super::resource;
 use super::session_cookie::{Cookie, Page, is_safe};
+use super::{known_fields, resource};
 use crate::app::AppState;
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
@@ -226,6 +227,7 @@ impl<N: Needed> FromRequestParts<AppState> for SignedIn<N> {
         let (accounts, process) = (Arc::<Accounts>::from_ref(state), Arc::<Process>::from_ref(state));
         let caller = caller(parts, &accounts, &process).await?;
         caller.permit::<N>(About::Person, &accounts.clock)?;
+        known_fields::check_query(parts, N::SCOPE)?;
         let Caller { user, from, via, session } = caller;
         Ok(SignedIn { user, from, via, session, permission: PhantomData })
     }
@@ -308,6 +310,7 @@ impl<N: Needed> FromRequestParts<AppState> for ProjectAccess<N> {
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
         require(role, N::PERMISSION)?;
+        known_fields::check_query(parts, N::SCOPE)?;
         Ok(ProjectAccess { user, project, role, from, via, session, permission: PhantomData })
     }
 }
@@ -327,6 +330,7 @@ impl<N: Needed> FromRequestParts<AppState> for OrganizationAccess<N> {
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
         check_two_factor(&user, &member.organization)?;
         require(member.role, N::PERMISSION)?;
+        known_fields::check_query(parts, N::SCOPE)?;
         let (organization, role) = (member.organization, member.role);
         Ok(OrganizationAccess { user, organization, role, from, session, permission: PhantomData })
     }
