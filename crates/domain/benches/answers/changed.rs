@@ -30,13 +30,13 @@ fn incidents() -> Vec<(&'static str, Effect, &'static [Kind])> {
         ("3 points failing", failing(0.03), &[Kind::Failing]),
         ("12 points failing", failing(0.12), &[Kind::Failing]),
         ("50 points failing", failing(0.5), &[Kind::Failing]),
-        ("10 points refused", refusing(0.1), &[Kind::Refusing]),
-        ("25 points refused", refusing(0.25), &[Kind::Refusing]),
         ("traffic to 60 %", traffic(0.6), &[Kind::Fewer]),
         ("traffic to 30 %", traffic(0.3), &[Kind::Fewer]),
         ("traffic to nothing", traffic(0.0), &[Kind::Fewer]),
         ("50 % dearer", dearer(1.5), &[Kind::Dearer]),
         ("2.8 times dearer", dearer(2.8), &[Kind::Dearer]),
+        ("10 points refused", refusing(0.1), &[Kind::Refusing]),
+        ("25 points refused", refusing(0.25), &[Kind::Refusing]),
     ]
 }
 

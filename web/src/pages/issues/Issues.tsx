@@ -81,7 +81,7 @@ export function IssuesPage() {
   return (
     <QueryList
       title="Issues"
-      sub="Exceptions, grouped by their normalised stack trace, and messages that SDKs captured."
+      sub="Exceptions, grouped by their types and the frames of the application, and messages that SDKs captured."
       rows="issue"
       what="issues"
       placeholder="Words of type, message or stack, or service:checkout user.id:7"
