@@ -14,7 +14,7 @@ const PREVIEW: GroupingRulePreview = {
 };
 
 test("a preview in words", () => {
-  expect(previewWords(PREVIEW)).toBe("would join 4 Issues (1,204 events), split 0.");
+  expect(previewWords(PREVIEW)).toBe("Would join 4 Issues (1,204 events), split 0.");
   expect(previewWords({ ...PREVIEW, partial: true })).toMatch(/ Of the latest 9,000 events\.$/);
   expect(previewWords({ ...PREVIEW, events: 0 })).toBe("No event of the last seven days meets the query.");
 });

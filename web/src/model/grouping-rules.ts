@@ -2,10 +2,10 @@
 import { count, plural } from "./format";
 import type { GroupingRulePreview } from "./types";
 
-/** "would join 4 Issues (1,204 events), split 0": of the events of the last seven days. */
+/** "Would join 4 Issues (1,204 events), split 0": of the events of the last seven days. */
 export function previewWords(preview: GroupingRulePreview): string {
   if (preview.events === 0) return "No event of the last seven days meets the query.";
-  const joins = `would join ${plural(preview.joinedIssues, "Issue")} (${plural(preview.joinedEvents, "event")})`;
+  const joins = `Would join ${plural(preview.joinedIssues, "Issue")} (${plural(preview.joinedEvents, "event")})`;
   const of = preview.partial ? ` Of the latest ${plural(preview.readEvents, "event")}.` : "";
   return `${joins}, split ${count(preview.splitIssues)}.${of}`;
 }
