@@ -8,6 +8,7 @@ use tidewatch_store::TelemetryStore;
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
+use crate::client;
 use crate::harness::{Harness, Project};
 use crate::requests::{NOON_NS, made, request};
 
@@ -124,7 +125,15 @@ async fn services_are_listed_with_their_counts() {
         .expect(200);
     // While the version is rolled out, the former one still sends.
     harness.post_json("logs", &project.token, &logs(&checkout("1.41.0"), &["d"])).await.expect(200);
-    let deployed = services(&harness, &project).await;
+    // The first sight of a version is stored in the background.
+    let mut deployed = services(&harness, &project).await;
+    for _ in 0..1000 {
+        if deployed["services"][0]["version"] == "1.42.0" {
+            break;
+        }
+        client::arrive().await;
+        deployed = services(&harness, &project).await;
+    }
     let checkout = &deployed["services"][0];
     assert_eq!((&checkout["name"], &checkout["version"]), (&json!("checkout"), &json!("1.42.0")));
     assert_eq!((&checkout["traces"]["count"], &checkout["traces"]["lastHour"]), (&json!(4), &json!(1)));
