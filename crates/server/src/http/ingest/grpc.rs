@@ -17,7 +17,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Version};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{MethodRouter, post};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use bytes::Bytes;
@@ -59,51 +59,22 @@ const SERVICES: [&str; 4] = [
 pub fn routes() -> Router<AppState> {
     let [traces_service, metrics_service, logs_service, profiles_service] = SERVICES;
     Router::new()
-        .route(&format!("/{traces_service}/Export"), post(traces))
-        .route(&format!("/{metrics_service}/Export"), post(metrics))
-        .route(&format!("/{logs_service}/Export"), post(logs))
-        .route(&format!("/{profiles_service}/Export"), post(profiles))
+        .route(&format!("/{traces_service}/Export"), exports(Signal::Traces.into()))
+        .route(&format!("/{metrics_service}/Export"), exports(Signal::Metrics.into()))
+        .route(&format!("/{logs_service}/Export"), exports(Signal::Logs.into()))
+        .route(&format!("/{profiles_service}/Export"), exports(RequestKind::OtlpProfiles))
         .route("/grpc.health.v1.Health/Check", post(health))
 }
 
-async fn traces(
-    State(accounts): State<Arc<Accounts>>,
-    State(query): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(process): State<Arc<Process>>,
-    request: Request,
-) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Traces.into(), request).await
-}
-
-async fn metrics(
-    State(accounts): State<Arc<Accounts>>,
-    State(query): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(process): State<Arc<Process>>,
-    request: Request,
-) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Metrics.into(), request).await
-}
-
-async fn logs(
-    State(accounts): State<Arc<Accounts>>,
-    State(query): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(process): State<Arc<Process>>,
-    request: Request,
-) -> Response {
-    export(&accounts, &query, &ingest, &process, Signal::Logs.into(), request).await
-}
-
-async fn profiles(
-    State(accounts): State<Arc<Accounts>>,
-    State(query): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(process): State<Arc<Process>>,
-    request: Request,
-) -> Response {
-    export(&accounts, &query, &ingest, &process, RequestKind::OtlpProfiles, request).await
+/// The route of an export of this kind.
+fn exports(kind: RequestKind) -> MethodRouter<AppState> {
+    post(
+        move |State(accounts): State<Arc<Accounts>>,
+              State(query): State<Arc<QueryContext>>,
+              State(ingest): State<Arc<Ingest>>,
+              State(process): State<Arc<Process>>,
+              request: Request| async move { export(&accounts, &query, &ingest, &process, kind, request).await },
+    )
 }
 
 async fn export(
