@@ -1,9 +1,7 @@
 // By what the issue is grouped, and what was left out.
-import { Split } from "lucide-react";
-import { useMayWrite } from "../../api/account";
-import { useUnmerge } from "../../api/issues";
 import { brief } from "../../model/format";
 import type { IssueGrouping } from "../../model/types";
+import { Hashes } from "./Hashes";
 
 const SHOWN_CHARS = 200;
 
@@ -35,33 +33,10 @@ export function Grouping({ grouping }: { grouping: IssueGrouping }) {
           </>
         )}
         <p className="mt-2 text-ink2">Grouping rule {grouping.version}</p>
-        {joined.length > 0 && <Joined hashes={joined.map((hash) => hash.exceptionHash)} />}
+        {joined.length > 0 && (
+          <Hashes hashes={joined.map((hash) => hash.exceptionHash)} label="Joined by the grouping rule" />
+        )}
       </details>
     </section>
-  );
-}
-
-/** Hashes that a version of the rule joined with the issue. */
-function Joined({ hashes }: { hashes: string[] }) {
-  const unmerge = useUnmerge();
-  const mayChange = useMayWrite();
-  return (
-    <ul className="mt-1 space-y-1" aria-label="Joined by the grouping rule">
-      {hashes.map((hash) => (
-        <li key={hash} className="flex items-center justify-between gap-2">
-          <span className="font-mono text-dense">{hash}</span>
-          {mayChange && (
-            <button
-              type="button"
-              className="btn"
-              aria-label={`Separate ${hash}`}
-              onClick={() => unmerge.mutate([hash])}
-            >
-              <Split size={14} aria-hidden /> Separate
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -1,9 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide-react";
+import { ChevronLeft, ChevronRight, SearchCheck, Waypoints } from "lucide-react";
 import { useEffect } from "react";
 import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
-import { useSetState, useUnmerge } from "../../api/issues";
+import { useSetState } from "../../api/issues";
 import { useWholeOccurrence } from "../../api/whole";
 import { brief, count, NONE, plural } from "../../model/format";
 import { changeOfIssue } from "../../model/open-changes";
@@ -27,6 +27,7 @@ import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
 import { ALL_EVENTS, Causes } from "./Causes";
 import { Grouping } from "./Grouping";
+import { Hashes } from "./Hashes";
 import { Recording } from "./Recording";
 import { Similar } from "./Similar";
 import { Stack } from "./Stack";
@@ -121,7 +122,12 @@ function Detail({ detail: answer, event }: { detail: IssueDetail; event: number 
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
           {detail.grouping && <Grouping grouping={detail.grouping} />}
-          {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
+          {group.mergedHashes.length > 0 && (
+            <section aria-label="Merged issues" className="panel p-3">
+              <h2 className="font-semibold">Merged into this issue</h2>
+              <Hashes hashes={group.mergedHashes} />
+            </section>
+          )}
           <Similar hash={group.exceptionHash} />
           <IssueTrend points={group.hourlyTrend} />
           <AllTags hash={group.exceptionHash} />
@@ -148,33 +154,6 @@ function AllTags({ hash }: { hash: string }) {
     <QueryView query={query} skeleton={<SkeletonRows rows={6} />}>
       {(detail) => <Tags tags={detail.tags} events={detail.taggedCount} />}
     </QueryView>
-  );
-}
-
-function Merged({ hashes }: { hashes: string[] }) {
-  const unmerge = useUnmerge();
-  const mayChange = useMayWrite();
-  return (
-    <section aria-label="Merged issues" className="panel p-3">
-      <h2 className="mb-1 font-semibold">Merged into this issue</h2>
-      <ul className="space-y-1">
-        {hashes.map((hash) => (
-          <li key={hash} className="flex items-center justify-between gap-2">
-            <span className="font-mono text-dense">{hash}</span>
-            {mayChange && (
-              <button
-                type="button"
-                className="btn"
-                aria-label={`Separate ${hash}`}
-                onClick={() => unmerge.mutate([hash])}
-              >
-                <Split size={14} aria-hidden /> Separate
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 
