@@ -64,7 +64,7 @@ impl GroupVersions {
     /// The versions of this program.
     pub const BUILT_IN: GroupVersions = GroupVersions(&[NORMALIZED_STACK, PARSED_FRAMES]);
 
-    /// Versions in ascending order, of which there is at least one.
+    /// Ascending versions; at least one.
     pub const fn new(versions: &'static [GroupVersion]) -> GroupVersions {
         assert!(!versions.is_empty(), "there is at least one version");
         GroupVersions(versions)

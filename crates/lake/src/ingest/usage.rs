@@ -5,7 +5,7 @@
 //! repeat others get a [`Correction`]. Rows are compared in journal order, after duplicates are known, so a retry changes
 //! nothing and a replay marks its rows again.
 //!
-//! What is kept is bounded and lost in a restart. A trace of which earlier spans may be stored is therefore read from the
+//! Memory is bounded, and lost in a restart. A trace of which earlier spans may be stored is therefore read from the
 //! store once ([`Usage::take_unread`], `lifecycle::usage`), and so are the recent traces after a start. Corrections of rows
 //! that are no longer in memory wait here until their parts are rewritten.
 
