@@ -35,3 +35,4 @@ pub mod request_attributes;
 pub mod rule_arrivals;
 pub mod set_aside;
 pub mod symbols;
+mod workspace;

@@ -4,11 +4,9 @@
 //! body ─inflate─> bytes ─decode─> views ─rules─> projection ─columns─> rows ─journal─> durable ─lake─> acknowledged
 //! ```
 
-use std::cell::RefCell;
-
 use bumpalo::Bump;
 use tidewatch_domain::decode;
-use tidewatch_domain::model::{LogBatch, MetricBatch, RequestKind, Signal, Span, TraceBatch};
+use tidewatch_domain::model::{RequestKind, Signal, Span, TraceBatch};
 use tidewatch_domain::project::{self, DropReason, Dropped, ProfileSource, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -19,6 +17,7 @@ use super::error::ExportError;
 use super::outcome::{Refused, RejectReason, Rejections};
 use super::record::Header;
 use super::request_attributes::RequestAttributes;
+use super::workspace::{self, Lists, Workspace};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 
@@ -34,24 +33,6 @@ pub struct Prepared {
     pub other_ai: u64,
 }
 
-/// Buffers that a thread reuses across requests.
-#[derive(Default)]
-struct Workspace {
-    inflater: Inflater,
-    /// For profiles, which are compressed inside the body.
-    inner_inflater: Inflater,
-    arena: Bump,
-    lists: Lists,
-}
-
-/// Empty lists with the capacity of earlier batches.
-#[derive(Default)]
-struct Lists {
-    traces: TraceBatch<'static>,
-    metrics: MetricBatch<'static>,
-    logs: LogBatch<'static>,
-}
-
 /// Lists with more capacity are freed: few requests are so large.
 const KEPT_RECORDS_MAX: usize = 1 << 14;
 const KEPT_ATTRIBUTES_MAX: usize = 1 << 17;
@@ -59,15 +40,6 @@ const KEPT_ATTRIBUTES_MAX: usize = 1 << 17;
 /// Whether lists of these capacities are kept for the next request. `records`: the capacities of the lists of records.
 fn is_worth_keeping<const N: usize>(records: [usize; N], attributes: usize) -> bool {
     attributes <= KEPT_ATTRIBUTES_MAX && records.into_iter().all(|capacity| capacity <= KEPT_RECORDS_MAX)
-}
-
-thread_local! {
-    static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
-/// Discards this thread's buffers. Called after a panic of [`prepare`], which may have left them inconsistent.
-pub fn forget_workspace() {
-    WORKSPACE.take();
 }
 
 /// Makes rows of a body as received. The same header and body give the same result, now and after a crash, except for
@@ -78,13 +50,10 @@ pub fn prepare(
     bytes_max: usize,
     enrichment: &EnrichmentSource,
 ) -> Result<Prepared, Refused> {
-    WORKSPACE.with_borrow_mut(|workspace| {
-        let Workspace { inflater, inner_inflater, arena, lists } = workspace;
-        let result = inflate(inflater, header.coding, body, bytes_max)
+    workspace::with(|Workspace { inflater, inner_inflater, arena, lists }| {
+        inflate(inflater, header.coding, body, bytes_max)
             .and_then(|body| inflate_profile(inner_inflater, header.kind, body, bytes_max))
-            .and_then(|body| rows(header, body, enrichment, (arena, lists), &mut MemoryBound::unlimited()));
-        arena.reset();
-        result
+            .and_then(|body| rows(header, body, enrichment, (arena, lists), &mut MemoryBound::unlimited()))
     })
 }
 
@@ -97,20 +66,16 @@ pub(super) fn prepare_within(
     enrichment: &EnrichmentSource,
     reserve: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Prepared, Refused> {
-    WORKSPACE.with_borrow_mut(|workspace| {
-        let Workspace { inflater, inner_inflater, arena, lists } = workspace;
-        let result = inflate(inflater, header.coding, body, bytes_max).and_then(|body| {
-            let outer_bytes = if header.coding == Coding::Identity { 0 } else { body.len() };
-            let profile = inflate_profile(inner_inflater, header.kind, body, bytes_max)?;
-            let inner_bytes = if std::ptr::eq(profile, body) { 0 } else { profile.len() };
-            let (body, inflated) = (profile, outer_bytes + inner_bytes);
-            let mut memory =
-                MemoryBound { records_max: decode::records_max(body.len()), bytes: inflated, reserve: Some(reserve) };
-            memory.take(0)?;
-            rows(header, body, enrichment, (arena, lists), &mut memory)
-        });
-        arena.reset();
-        result
+    workspace::with(|Workspace { inflater, inner_inflater, arena, lists }| {
+        let body = inflate(inflater, header.coding, body, bytes_max)?;
+        let outer_bytes = if header.coding == Coding::Identity { 0 } else { body.len() };
+        let profile = inflate_profile(inner_inflater, header.kind, body, bytes_max)?;
+        let inner_bytes = if std::ptr::eq(profile, body) { 0 } else { profile.len() };
+        let (body, inflated) = (profile, outer_bytes + inner_bytes);
+        let mut memory =
+            MemoryBound { records_max: decode::records_max(body.len()), bytes: inflated, reserve: Some(reserve) };
+        memory.take(0)?;
+        rows(header, body, enrichment, (arena, lists), &mut memory)
     })
 }
 

@@ -23,7 +23,7 @@ use tidewatch_store::days::day_of;
 use tidewatch_store::{JournaledStore, KeepRecords, OpenEngine};
 
 use super::outcome::Refused;
-use super::pipeline::{self, Prepared};
+use super::pipeline::Prepared;
 use super::record::{self, Header, RecordError};
 use super::set_aside::{self, Reason};
 use tidewatch_limits as limits;
@@ -192,7 +192,8 @@ impl Records<'_> {
                     }));
                 }
                 Ok(Err(refused)) => return Ok(Err((Reason::Undecodable, refused.error.to_string()))),
-                Err(_) => pipeline::forget_workspace(),
+                // The next attempt has other buffers.
+                Err(_) => {}
             }
         }
         Ok(Err((Reason::Panicked, "making its rows panics".to_owned())))

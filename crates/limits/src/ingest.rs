@@ -27,6 +27,10 @@ pub const INGEST_BYTES_HELD_MAX: usize = 512 * MIB;
 pub const BODY_EXPANSION_MAX: usize = 32;
 /// Approximate memory of the rows of one record without its strings, bytes.
 pub const ROW_BYTES: usize = 512;
+/// Sets of buffers for decoding that are kept between exports.
+pub const INGEST_WORKSPACES_KEPT: usize = 4;
+/// Size up to which such a buffer is kept, bytes. Larger ones are freed after their export.
+pub const INGEST_BUFFER_BYTES_KEPT: usize = 4 * MIB;
 /// Quarters of a memory budget that one project may hold, so that it cannot lock out the others.
 pub const PROJECT_SHARE_QUARTERS: usize = 3;
 /// Denominator of [`PROJECT_SHARE_QUARTERS`].

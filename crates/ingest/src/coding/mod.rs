@@ -33,7 +33,7 @@ pub enum InflateError {
     Bad,
 }
 
-/// Buffers of one thread: one of the size of the largest body so far, and libdeflate's tables.
+/// A buffer of the size of the largest body so far, and libdeflate's tables.
 pub struct Inflater {
     buffer: Vec<u8>,
     gzip: Decompressor,
@@ -89,6 +89,19 @@ impl Inflater {
                 self.read(stream, body.len(), bytes_max)
             }
         }
+    }
+
+    /// Frees the buffer if it has more than `bytes`.
+    pub fn free_above(&mut self, bytes: usize) {
+        if self.buffer.len() > bytes {
+            self.buffer = Vec::new();
+        }
+    }
+
+    /// Size of the buffer, bytes.
+    #[cfg(test)]
+    pub fn buffer_bytes(&self) -> usize {
+        self.buffer.len()
     }
 
     /// Length of the inflated body in the buffer. `None` when the stream decoder must read it: several members, a wrong

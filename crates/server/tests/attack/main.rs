@@ -22,6 +22,9 @@ use tidewatch_limits as limits;
 /// unoptimized process itself, with data that waits for the disk.
 const MEMORY_KB_MAX: u64 = (limits::INGEST_BYTES_HELD_MAX >> 10) as u64 + MEMTABLE_MB * 1024 + 2300 * 64 + 80 * 1024;
 const MEMTABLE_MB: u64 = 64;
+/// Memory that an idle process may keep of the attack: the memtable, and two buffers, an arena and lists per workspace.
+const IDLE_MEMORY_KB_MAX: u64 =
+    MEMTABLE_MB * 1024 + (limits::INGEST_WORKSPACES_KEPT * 6 * (limits::INGEST_BUFFER_BYTES_KEPT >> 10)) as u64;
 
 /// A value of `/proc/<id>/status` in kB.
 fn status(id: u32, name: &str) -> u64 {
@@ -94,6 +97,7 @@ async fn well_behaved_exporters_continue_under_attack() {
     let files_before = open_files(server.pid());
     let alone = exporter::run(address, &account.project_token, 1).await;
     assert_eq!(alone.refused, 0, "nobody else is there");
+    let memory_before = status(server.pid(), "VmRSS");
 
     let attack = attackers::start(address, noisy, uploading).await;
     let others = Others::start(server.pid());
@@ -122,16 +126,21 @@ async fn well_behaved_exporters_continue_under_attack() {
     assert!(seen.uploads.contains_key(&422), "{:?}", seen.uploads);
     assert!(!seen.bombs.is_empty() && seen.resets > 0 && seen.heads > 0, "every attacker was at work: {seen:?}");
 
-    // Idle again: connections are closed, CPU time is low, answers are immediate.
+    // Idle again: connections are closed, CPU time is low, memory is returned to the system, answers are immediate.
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let before = ticks(server.pid());
         tokio::time::sleep(Duration::from_millis(500)).await;
         let used = ticks(server.pid()) - before;
-        if used <= 5 && open_files(server.pid()) <= files_before + 8 {
+        let (files, memory) = (open_files(server.pid()), status(server.pid(), "VmRSS"));
+        if used <= 5 && files <= files_before + 8 && memory <= memory_before + IDLE_MEMORY_KB_MAX {
+            println!("idle with {memory} kB, {memory_before} kB before");
             break;
         }
-        assert!(Instant::now() < deadline, "{used} ticks, {} files, {files_before} before", open_files(server.pid()));
+        assert!(
+            Instant::now() < deadline,
+            "{used} ticks; {files} files, {files_before} before; {memory} kB, {memory_before} kB before"
+        );
     }
     let (healthy, _) = server.call("GET", "/health", None, &json!({}));
     assert_eq!(healthy, 200);
