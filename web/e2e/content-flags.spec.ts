@@ -48,8 +48,9 @@ test("flagged words are set, found in new calls, and marked in the conversation"
   const table = page.getByRole("table", { name: /^AI traces/ });
   await expect(table.locator("tbody").getByRole("row")).toHaveCount(1);
   await table.getByRole("link", { name: "flagged-assistant" }).click();
-  await page.getByRole("table").locator("[data-row-link]").first().click();
+  // The list has links in its rows too.
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("flagged-assistant");
+  await page.getByRole("table").locator("[data-row-link]").first().click();
   await expect(page.locator("mark")).toHaveText(["bastard", "release\nplan", "Kraken"]);
   expect(await serious(page)).toEqual([]);
   await page.getByRole("link", { name: "kraken", exact: true }).click();

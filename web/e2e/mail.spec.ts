@@ -92,6 +92,8 @@ test("the mailed link resets a forgotten password, once; every session ends", as
   const barbara = await visitor(browser);
   await barbara.goto(`${shop.url}/login`);
   await barbara.getByRole("link", { name: "Forgot your password?" }).click();
+  // The sign-in page has a field of this name too.
+  await expect(barbara.getByRole("heading", { level: 1 })).toHaveText("Forgot your password?");
   await barbara.getByLabel("E-mail").fill("barbara@example.com");
   await barbara.getByRole("button", { name: "Send the link" }).click();
   await expect(barbara.getByRole("heading", { level: 1 })).toHaveText("Look into your mailbox");
