@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { HOSTILE_TRACE, hostileProject, manyProject, singleProject } from "./support/extremes.ts";
 import { at, test as base, expect, type Shop } from "./support/fixtures.ts";
-import { look } from "./support/layout.ts";
+import { look, rowBoxes } from "./support/layout.ts";
 import { newProject, shared } from "./support/project.ts";
 import { settled } from "./support/settled.ts";
 
@@ -93,6 +93,12 @@ for (const [part, pages] of HOSTILE)
     for (const [name, url] of await pages(page, hostile)) {
       await open(page, url);
       await look(page, `hostile-${name}`, LAYOUT);
+      const { widths, heights } = await rowBoxes(page);
+      // Rows of AI traces have chips for what was cut off, unpriced or flagged in more lines.
+      if (["overview", "endpoints", "tasks", "issues"].includes(name) && widths.length) {
+        expect.soft(Math.min(...widths), `${name}: a name has at least this width`).toBeGreaterThanOrEqual(280);
+        expect.soft(Math.max(...heights), `${name}: long names do not make rows higher`).toBeLessThanOrEqual(56);
+      }
       await harmless(page, name);
     }
   });

@@ -37,6 +37,7 @@ export async function look(page: Page, name: string, looks: Looks = {}): Promise
     }
     expect.soft(await wider(page), `${name}, ${size}: wider than the window`).toEqual([]);
     expect.soft(await cutOff(page), `${name}, ${size}: cut off`).toEqual([]);
+    expect.soft(await below(page), `${name}, ${size}: the document scrolls beside its main part`).toBe(0);
   }
   await page.setViewportSize(SIZES[sizes[0]]);
   await page.emulateMedia({ colorScheme: themes[0] });
@@ -61,6 +62,28 @@ export function wider(page: Page): Promise<string[]> {
     return ["main", ...past.map((one) => one.outerHTML)].map((one) => one.slice(0, 160)).slice(0, 8);
   });
 }
+
+/** Pixels below the window, of a page whose main part scrolls. */
+function below(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const main = document.querySelector("main");
+    if (!main || getComputedStyle(main).overflowY !== "auto") return 0;
+    return document.documentElement.scrollHeight - innerHeight;
+  });
+}
+
+/** Widths of the cells that identify rows, and heights of their rows, pixels. */
+export function rowBoxes(page: Page): Promise<{ widths: number[]; heights: number[] }> {
+  return page.evaluate(() => {
+    const names = [...document.querySelectorAll("main table.cards tbody :is(.name-cell, .identifies)")];
+    const box = (one: Element | null | undefined) => one?.getBoundingClientRect();
+    return {
+      widths: names.map((name) => box(name.closest("td"))?.width ?? 0),
+      heights: names.map((name) => box(name.closest("tr"))?.height ?? 0),
+    };
+  });
+}
+
 /** Words that a box with hidden overflow cuts off sideways, without scrolling: without an ellipsis, or before it could
  * show a word. */
 export function cutOff(page: Page): Promise<string[]> {

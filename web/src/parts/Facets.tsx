@@ -1,5 +1,6 @@
 // The values of the rows in a list with their counts. A value is added to the query, excluded, or removed from it.
 import { Minus } from "lucide-react";
+import { useState } from "react";
 import { usePost } from "../api/hooks";
 import { useRange } from "../api/range";
 import { count } from "../model/format";
@@ -13,20 +14,27 @@ interface Props {
   onSearch: (query: string) => void;
   /** The column scrolls on its own, in a list that fills the page. */
   fills?: boolean;
+  /** The facets are read after the list, which a reader waits for. */
+  isListRead: boolean;
 }
+
+/** Facets that are open at first. */
+const OPEN = 5;
 
 /** On a wide screen a column beside the list, else a section that opens. */
 export function Facets(props: Props) {
   const { body } = useRange();
   const isWide = useMedia("(min-width: 1280px)");
-  const answer = usePost("/api/query/facets", { ...body, rows: props.rows, query: props.query });
-  if (!answer.data?.data.length) return null;
-  const list = <FacetList {...props} answer={answer.data} isOld={answer.isPlaceholderData} />;
+  const question = { ...body, rows: props.rows, query: props.query };
+  const answer = usePost("/api/query/facets", question, { enabled: props.isListRead });
+  // The column has its place before its content, so that the list does not move.
+  if (answer.isError || answer.data?.data.length === 0 || (!answer.data && !isWide)) return null;
+  const list = answer.data && <FacetList {...props} answer={answer.data} isOld={answer.isPlaceholderData} />;
   if (isWide) {
     return (
       <aside
         aria-label="Values"
-        className={`w-48 shrink-0 px-2 py-2 ${props.fills ? "overflow-auto border-line border-r" : "panel self-start"}`}
+        className={`w-48 min-w-40 max-w-96 shrink-0 resize-x overflow-auto px-2 py-2 ${props.fills ? "border-line border-r" : "panel self-start"}`}
       >
         {list}
       </aside>
@@ -40,13 +48,30 @@ export function Facets(props: Props) {
   );
 }
 
-function FacetList({ query, onSearch, answer, isOld }: Props & { answer: FacetAnswer; isOld: boolean }) {
+/** The fields that are open at first: the first of those that divide the rows. A field with one value tells nothing. */
+function tellMost(facets: FacetAnswer["data"]): Set<string> {
+  const dividing = facets.filter((facet) => facet.values.length > 1);
+  return new Set(dividing.slice(0, OPEN).map((facet) => facet.field));
+}
+
+function FacetList({
+  query,
+  onSearch,
+  answer,
+  isOld,
+}: Omit<Props, "isListRead"> & { answer: FacetAnswer; isOld: boolean }) {
+  // Which are open is decided once: what a reader opens and closes stays.
+  const [open] = useState(() => tellMost(answer.data));
   const present = new Set(terms(query).map((term) => term.text));
   const mark = answer.estimated ? "≈ " : "";
   return (
     <div className={isOld ? "opacity-60" : ""} aria-busy={isOld || undefined}>
       {answer.data.map((facet) => (
-        <details key={facet.field} open className="group mb-1">
+        <details
+          key={facet.field}
+          open={open.has(facet.field) || terms(query).some((term) => term.text.startsWith(`${facet.field}:`))}
+          className="group mb-1"
+        >
           <summary className="cursor-pointer truncate py-1 font-medium text-dense" title={facet.field}>
             {facet.field}
           </summary>

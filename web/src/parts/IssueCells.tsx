@@ -3,43 +3,39 @@ import { useProjectId } from "../api/hooks";
 import { brief, plural } from "../model/format";
 import type { IssueGroup } from "../model/types";
 import { Chip } from "../ui/Chip";
+import { MiddleCut, WholeOnHover, wholeName } from "../ui/MiddleCut";
 import { StateChip } from "./IssueActions";
 
-/** Title, preceded by the exception type. The text wraps and is not truncated. */
-export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 }) {
+/** The exception type in one line, and the message in another. */
+export function IssueTitle({ row }: { row: IssueGroup }) {
   const pid = useProjectId();
   // Without a type, the message is the title.
+  const name = row.exceptionType || row.title;
   const message = row.exceptionType && row.title !== row.exceptionType ? row.message : "";
   return (
-    <div className="min-w-0">
-      <Link
-        to="/p/$pid/issues/$hash"
-        params={{ pid, hash: row.exceptionHash }}
-        data-row-link
-        className="row-link font-medium [overflow-wrap:anywhere]"
-      >
-        {brief(row.exceptionType || row.title)}
-      </Link>
-      {row.isMessage && (
-        <span className="ml-2">
-          <Chip>message</Chip>
-        </span>
-      )}
-      {row.state !== "open" && (
-        <span className="over-row ml-2">
-          <StateChip issue={row} />
-        </span>
-      )}
-      {row.mergedHashes.length > 0 && (
-        <span className="ml-2">
-          <Chip>{plural(row.mergedHashes.length + 1, "stack")}</Chip>
-        </span>
-      )}
+    <div className="identifies">
+      <div className="flex items-center gap-x-2 max-sm:flex-wrap">
+        <WholeOnHover name={name}>
+          <Link
+            to="/p/$pid/issues/$hash"
+            params={{ pid, hash: row.exceptionHash }}
+            data-row-link
+            aria-label={wholeName(name)}
+            className="row-link min-w-0 max-w-full font-medium"
+          >
+            <MiddleCut name={name} />
+          </Link>
+        </WholeOnHover>
+        {row.isMessage && <Chip>message</Chip>}
+        {row.state !== "open" && (
+          <span className="over-row shrink-0">
+            <StateChip issue={row} />
+          </span>
+        )}
+        {row.mergedHashes.length > 0 && <Chip>{plural(row.mergedHashes.length + 1, "stack")}</Chip>}
+      </div>
       {message && (
-        <div
-          title={message}
-          className={`text-ink2 [overflow-wrap:anywhere] ${lines === 1 ? "line-clamp-1" : "line-clamp-2"}`}
-        >
+        <div title={message} className="line-clamp-1 text-ink2 [overflow-wrap:anywhere] max-sm:line-clamp-2">
           {message}
         </div>
       )}
@@ -55,7 +51,8 @@ export function OwnerLink({ type, name }: { type?: string | null; name?: string 
     <Link
       to={type === "task" ? "/p/$pid/tasks/$name" : "/p/$pid/endpoints/$name"}
       params={{ pid, name }}
-      className="over-row link font-mono text-dense [overflow-wrap:anywhere]"
+      title={name}
+      className="over-row link block font-mono text-dense [overflow-wrap:anywhere] sm:[.dt_&]:truncate sm:[.dt_&]:[contain:inline-size]"
     >
       {brief(name)}
     </Link>

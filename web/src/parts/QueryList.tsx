@@ -15,6 +15,8 @@ interface Props {
   placeholder: string;
   /** The query in effect. */
   query: string;
+  /** The rows have been read, or could not be: the facets are read after them. */
+  isRead: boolean;
   /** Error of the list's request. */
   error: unknown;
   /** Above the query bar. */
@@ -24,7 +26,19 @@ interface Props {
   children: ReactNode;
 }
 
-export function QueryList({ title, sub, rows, what, placeholder, query, error, chart, filters, children }: Props) {
+export function QueryList({
+  title,
+  sub,
+  rows,
+  what,
+  placeholder,
+  query,
+  isRead,
+  error,
+  chart,
+  filters,
+  children,
+}: Props) {
   const patch = usePatchSearch();
   const look = (q: string) => patch({ q: q || undefined });
   return (
@@ -43,8 +57,8 @@ export function QueryList({ title, sub, rows, what, placeholder, query, error, c
         {filters}
       </Toolbar>
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        <Facets rows={rows} query={query} onSearch={look} />
-        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">{children}</div>
+        <Facets rows={rows} query={query} onSearch={look} isListRead={isRead} />
+        <div className="panel @container min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">{children}</div>
       </div>
     </>
   );

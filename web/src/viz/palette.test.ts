@@ -81,6 +81,13 @@ describe.each([
     }
   });
 
+  it("has no near-black and no near-white", () => {
+    for (const colour of colours) {
+      const [lightness] = oklab(linear(colour));
+      expect([colour, lightness >= 0.41 && lightness <= 0.93]).toEqual([colour, true]);
+    }
+  });
+
   it("contrasts with the background and panels", () => {
     for (const colour of colours)
       for (const ground of [token("bg"), token("panel")])

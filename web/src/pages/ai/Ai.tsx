@@ -10,7 +10,6 @@ import type { AiGroup } from "../../model/types";
 import { Cost } from "../../parts/ai/Cost";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
-import { Breakable } from "../../ui/Breakable";
 import { Chip } from "../../ui/Chip";
 import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
 import { EntityList } from "../entities/EntityList";
@@ -66,16 +65,17 @@ function Ranking({ search }: { search: AiSearch }) {
   );
 }
 
+/** One model by its name; several as their number, so that the row stays low. */
+function Models({ names }: { names: string[] }) {
+  if (names.length < 2) return names.map((name) => <Chip key={name}>{name}</Chip>);
+  return <Chip tip={names.join(", ")}>{names.length} models</Chip>;
+}
+
 function Name({ row, grouping }: { row: AiGroup; grouping: Grouping }) {
   const isByName = grouping.value === "name";
   const chips = (
     <>
-      {grouping.value !== "model" &&
-        row.models?.slice(0, 3).map((model) => (
-          <span key={model} className="chip font-mono">
-            {model}
-          </span>
-        ))}
+      {grouping.value !== "model" && <Models names={row.models ?? []} />}
       {isByName && row.hasNonRoot && <NonRootChip some={row.hasRoot} />}
       {row.toolCount > 0 && (
         <Chip icon={<Wrench size={11} aria-hidden />} tip="Runs of a tool that a model asked for: no tokens, no cost.">
@@ -92,7 +92,7 @@ function Name({ row, grouping }: { row: AiGroup; grouping: Grouping }) {
   );
   if (isByName) {
     return (
-      <NameLink kind="aiTrace" name={row.traceName} text={<Breakable name={row.traceName} />}>
+      <NameLink kind="aiTrace" name={row.traceName}>
         {chips}
       </NameLink>
     );
@@ -154,7 +154,7 @@ function aiColumns(span: Span, grouping: Grouping): Column<AiGroup, GroupOrder<"
       width: "124px",
       card: "hide",
       help: "Input and output tokens, and how many of them are cached and of reasoning",
-      className: "max-lg:hidden text-ink2",
+      className: "sm:@max-[1000px]:hidden text-ink2",
       cell: (row) => <TokenKinds of={row} />,
     },
     {
@@ -166,7 +166,7 @@ function aiColumns(span: Span, grouping: Grouping): Column<AiGroup, GroupOrder<"
     },
     percentileColumn("p50", "92px", { onCards: false }),
     percentileColumn("p95", "92px"),
-    trendColumn(span, "Calls", "xl"),
-    lastColumn("88px"),
+    trendColumn(span, "Calls", "many"),
+    lastColumn("88px", "many"),
   ];
 }

@@ -187,6 +187,7 @@ function Frame<Row extends AiTotals>({
       what={what}
       placeholder="Words of the name, or model:gpt-* cost>0.01"
       query={text}
+      isRead={!query.isPending}
       error={query.error}
       filters={<AiFilters search={search} />}
       chart={

@@ -6,6 +6,7 @@ import { useProjectId } from "../../api/hooks";
 import { count } from "../../model/format";
 import type { AiSearch } from "../../model/telemetry-search";
 import { Chip } from "../../ui/Chip";
+import { MiddleCut, WholeOnHover, wholeName } from "../../ui/MiddleCut";
 import { Tip } from "../../ui/Tip";
 
 /** Number of AI traces of a group with a flag; nothing without any. */
@@ -26,16 +27,19 @@ export function FlaggedChip({ count: flagged }: { count: number }) {
 export function GroupLink({ search, label, children }: { search: AiSearch; label: string; children?: ReactNode }) {
   const pid = useProjectId();
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
-      <Link
-        to="/p/$pid/ai"
-        params={{ pid }}
-        search={search}
-        data-row-link
-        className="row-link font-medium [overflow-wrap:anywhere]"
-      >
-        {label}
-      </Link>
+    <div className="name-cell">
+      <WholeOnHover name={label}>
+        <Link
+          to="/p/$pid/ai"
+          params={{ pid }}
+          search={search}
+          data-row-link
+          aria-label={wholeName(label)}
+          className="row-link min-w-0 max-w-full font-medium"
+        >
+          <MiddleCut name={label} />
+        </Link>
+      </WholeOnHover>
       {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
     </div>
   );

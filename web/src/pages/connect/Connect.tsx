@@ -24,14 +24,20 @@ const route = getRouteApi("/p/$pid/connect");
 export function ConnectPage() {
   const project = useProject();
   const search = route.useSearch();
+  const services = useServices();
   if (!project) return null;
+  const head = (
+    <PageHead title="Connect" sub="Point any OpenTelemetry SDK or Collector here. No agent, no code of ours." />
+  );
+  // What stands above the snippets is known first, so that they do not move.
+  if (services.isPending) return head;
   const otlp = `${publicAddress(project.backendUrl, location.origin)}/api/otel`;
   const protocol: Protocol = search.protocol === "grpc" ? "grpc" : "http";
   const all = snippets(otlp, project.token, undefined, protocol);
   const chosen = all.find((one) => one.key === search.lang) ?? all[0];
   return (
     <>
-      <PageHead title="Connect" sub="Point any OpenTelemetry SDK or Collector here. No agent, no code of ours." />
+      {head}
       <div className="px-4 pb-4 empty:hidden">
         <Services />
       </div>

@@ -84,6 +84,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
       what={what}
       placeholder={`Words of the name, or ${EXAMPLES[kind]}`}
       query={query}
+      isRead={!list.isPending}
       error={list.error}
       chart={
         <EntityChart

@@ -20,7 +20,7 @@ const ISSUES = 5;
 const FAILED = 50;
 
 const ISSUE_COLUMNS: Column<IssueGroup, OrderOf<"/api/exception-stack-traces">>[] = [
-  { key: "title", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} lines={1} /> },
+  { key: "title", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} /> },
   { key: "count", head: "Events", num: true, width: "76px", cell: (row) => <Estimated of={row} /> },
   { key: "first", head: "New", num: true, width: "92px", cell: (row) => <Ago at={row.firstOccurrence} /> },
   { key: "last", head: "Last seen", num: true, width: "92px", cell: (row) => <Ago at={row.lastSeen} /> },

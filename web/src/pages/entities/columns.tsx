@@ -3,13 +3,14 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
 import type { Counted } from "../../model/estimate";
-import { brief, durationNs, percent } from "../../model/format";
+import { durationNs, percent } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Point } from "../../model/types";
 import { PERCENTILE_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import type { Column } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
+import { MiddleCut, WholeOnHover, wholeName } from "../../ui/MiddleCut";
 import { Sparkline } from "../../viz/Sparkline";
 
 export const ENTITY_PAGES = {
@@ -30,20 +31,23 @@ export function NameLink({
   name: string;
   mono?: boolean;
   /** Displayed name. */
-  text?: ReactNode;
+  text?: string;
   children?: ReactNode;
 }) {
   const pid = useProjectId();
   return (
-    <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
-      <Link
-        to={ENTITY_PAGES[kind]}
-        params={{ pid, name }}
-        data-row-link
-        className={`row-link font-medium ${mono ? "font-mono text-dense" : ""} [overflow-wrap:anywhere]`}
-      >
-        {typeof text === "string" ? brief(text) : text}
-      </Link>
+    <div className="name-cell">
+      <WholeOnHover name={text}>
+        <Link
+          to={ENTITY_PAGES[kind]}
+          params={{ pid, name }}
+          data-row-link
+          aria-label={wholeName(text)}
+          className={`row-link min-w-0 max-w-full font-medium ${mono ? "font-mono text-dense" : ""}`}
+        >
+          <MiddleCut name={text} />
+        </Link>
+      </WholeOnHover>
       {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
     </div>
   );
@@ -89,23 +93,29 @@ export function percentileColumn<P extends Percentile, Row extends Record<`${P}D
   };
 }
 
-/** `from` is the narrowest screen that shows the column, apart from phones. */
-export const trendColumn = (span: Span, label: string, from: "lg" | "xl"): Column<{ trend: Point[] }> => ({
+/** Columns that leave a narrow list, so that names keep their width: `few` or `many` other columns. */
+const LEAVES = {
+  trend: { few: "sm:@max-[1040px]:hidden", many: "sm:@max-[1200px]:hidden" },
+  last: { few: "sm:@max-[930px]:hidden", many: "sm:@max-[1090px]:hidden" },
+} as const;
+
+/** Phones show it always. */
+export const trendColumn = (span: Span, label: string, beside: "few" | "many"): Column<{ trend: Point[] }> => ({
   key: "trend",
   head: `${label} over time`,
   width: "112px",
   card: "half",
-  className: `${from === "lg" ? "max-lg:hidden" : "max-xl:hidden"} max-sm:block`,
+  className: LEAVES.trend[beside],
   cell: (row) => <Sparkline points={row.trend} span={span} label={label} />,
 });
 
-export const lastColumn = (width: string): Column<{ lastSeen: string }, "last_seen"> => ({
+export const lastColumn = (width: string, beside: "few" | "many"): Column<{ lastSeen: string }, "last_seen"> => ({
   key: "last",
   head: "Last seen",
   sort: "last_seen",
   num: true,
   width,
   card: "hide",
-  className: "max-xl:hidden text-ink2",
+  className: `${LEAVES.last[beside]} text-ink2`,
   cell: (row) => <Ago at={row.lastSeen} />,
 });

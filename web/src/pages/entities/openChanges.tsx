@@ -76,7 +76,7 @@ export function withOpenChanges<R, Order extends string>(
           const change = changed.get(nameOf(row));
           if (!change) return column.cell(row);
           return (
-            <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+            <div className="name-cell [&>.name-cell]:contents">
               {column.cell(row)}
               <ChangeChip card={change.card} suffers={change.suffers} />
             </div>

@@ -86,6 +86,7 @@ export function IssuesPage() {
       what="issues"
       placeholder="Words of type, message or stack, or service:checkout user.id:7"
       query={query}
+      isRead={!list.isPending}
       error={list.error}
       filters={
         <>

@@ -191,7 +191,7 @@ export function LogsPage() {
       </Toolbar>
       {search.explain && whole.query && !isLive && <Causes query={whole.query} where={search.where} />}
       <div className="flex min-h-0 flex-1 border-line border-t max-xl:flex-col">
-        <Facets fills rows="log" query={search.q ?? ""} onSearch={look} />
+        <Facets fills rows="log" query={search.q ?? ""} onSearch={look} isListRead={isLive || !histogram.isPending} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
           {isLive ? (
             <div>

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { useProject } from "../../api/account";
-import { useGet } from "../../api/hooks";
+import { useGet, usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import type { Span } from "../../model/range";
 import type { IssueGroup, Overview } from "../../model/types";
@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { IssueTitle } from "../../parts/IssueCells";
 import { NAV, type NavItem } from "../../parts/nav";
+import { useChangesQuery } from "../../parts/OpenChange";
 import { PageHead, Section } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
@@ -71,13 +72,25 @@ function Nothing({ pid }: { pid: string }) {
 
 function Body({ overview, span }: { overview: Overview; span: Span }) {
   const { pid } = route.useParams();
+  const { body } = useRange();
+  // Everything is asked for at once, and shown from the top: no section moves those that a reader looks at.
+  const isChangesRead = !useChangesQuery().isPending;
+  const isAnswersRead = !usePost("/api/overview/answers", body).isPending;
+  const isMapRead = !usePost("/api/services/map", body).isPending;
+  if (!isChangesRead) return <ChangesSection />;
   return (
     <div className="space-y-4">
       <ChangesSection />
       <AnswersSections />
-      <Suspense fallback={null}>
-        <ServicesStrip />
-      </Suspense>
+      {isAnswersRead && isMapRead && <Ranked overview={overview} span={span} pid={pid} />}
+    </div>
+  );
+}
+
+function Ranked({ overview, span, pid }: { overview: Overview; span: Span; pid: string }) {
+  return (
+    <Suspense fallback={null}>
+      <ServicesStrip />
       <Counts counts={overview.counts} stored={overview.storedCounts} />
       <Section
         title="Worst endpoints"
@@ -89,9 +102,7 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
         }
       >
         {overview.worstEndpoints?.length ? (
-          <Suspense fallback={<SkeletonRows rows={5} />}>
-            <WorstEndpoints rows={overview.worstEndpoints} span={span} />
-          </Suspense>
+          <WorstEndpoints rows={overview.worstEndpoints} span={span} />
         ) : (
           <Empty title="No requests in this time range">
             Requests that your services answer are ranked here by how much they hurt.
@@ -118,7 +129,7 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
           <Empty title="No exceptions in this time range">Good. New ones appear here first.</Empty>
         )}
       </Section>
-    </div>
+    </Suspense>
   );
 }
 
@@ -162,7 +173,7 @@ function Counts({ counts, stored }: { counts: Overview["counts"]; stored: Overvi
 
 function issueColumns(span: Span): Column<IssueGroup>[] {
   return [
-    { key: "title", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} lines={1} /> },
+    { key: "title", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} /> },
     {
       key: "trend",
       head: "Events over time",

@@ -204,7 +204,7 @@ const INSTANCE_COLUMNS: readonly Column<ServiceInstance>[] = [
 ];
 
 const ISSUE_COLUMNS: readonly Column<IssueGroup>[] = [
-  { key: "issue", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} lines={1} /> },
+  { key: "issue", head: "Issue", card: "main", cell: (row) => <IssueTitle row={row} /> },
   { key: "count", head: "Events", num: true, width: "80px", cell: (row) => count(row.count) },
   { key: "first", head: "First seen", num: true, width: "110px", cell: (row) => <Ago at={row.firstSeen} /> },
 ];

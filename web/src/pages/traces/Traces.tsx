@@ -157,7 +157,14 @@ export function TracesPage() {
         </div>
       )}
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        {!traceId && !hasBraces(search.q ?? "") && <Facets rows="span" query={search.q ?? ""} onSearch={look} />}
+        {!traceId && !hasBraces(search.q ?? "") && (
+          <Facets
+            rows="span"
+            query={search.q ?? ""}
+            onSearch={look}
+            isListRead={!(listsSpans ? query : found).isPending}
+          />
+        )}
         <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
           {listsSpans ? (
             <QueryView query={query}>
