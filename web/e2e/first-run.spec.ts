@@ -126,6 +126,62 @@ test("every language's snippet can be copied with the address and the token, and
   }
 });
 
+test("without a mail server, links are passed on by hand", async ({ page, context, browser }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const server = await startServer("127.0.0.1", "off", { MAIL_DIR: undefined });
+  try {
+    await page.goto(`${server.url}/register`);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByLabel("Organization").fill("Acme");
+    await page.getByLabel("First project").fill("shop");
+    await page.getByRole("button", { name: "Create account and project" }).click();
+    await expect(page).toHaveURL(/\/connect$/);
+
+    await page.goto(`${server.url}/organization?tab=invitations`);
+    await page.getByLabel("E-mail").fill("grace@example.com");
+    await page.getByRole("button", { name: "Invite" }).click();
+    const link = page.getByRole("status").filter({ hasText: "grace@example.com" });
+    await expect(link).toContainText("no mail server");
+    const copied = async () => {
+      await page.getByRole("button", { name: "Copy the link for grace@example.com" }).click();
+      return await page.evaluate(() => navigator.clipboard.readText());
+    };
+    const first = await copied();
+    expect(first).toContain(`${server.url}/accept-invitation#token=`);
+    await page.getByRole("button", { name: "New link for grace@example.com" }).click();
+    await expect(link).toContainText("Earlier links have ended");
+    const second = await copied();
+    expect(second).not.toBe(first);
+    expect(await serious(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await fits(page);
+
+    const grace = await (await browser.newContext()).newPage();
+    await grace.goto(first);
+    await expect(grace.getByRole("heading", { level: 1 })).toHaveText("No such invitation");
+    await grace.goto("about:blank");
+    await grace.goto(second);
+    await grace.getByLabel("Your name").fill("Grace");
+    await grace.getByLabel("Password").fill("nanoseconds");
+    await grace.getByRole("button", { name: "Create account and join" }).click();
+    await expect(grace.getByRole("heading", { level: 1 })).toHaveText("Overview");
+    await grace.context().close();
+
+    const forgetful = await (await browser.newContext()).newPage();
+    await forgetful.goto(`${server.url}/forgot-password`);
+    await forgetful.getByLabel("E-mail").fill("grace@example.com");
+    await forgetful.getByRole("button", { name: "Send the link" }).click();
+    await expect(forgetful.getByRole("heading", { level: 1 })).toHaveText("This server cannot send mails");
+    await expect(forgetful.getByText("tidewatch admin reset-password")).toBeVisible();
+    expect(await serious(forgetful)).toEqual([]);
+    await forgetful.context().close();
+  } finally {
+    await server.stop();
+  }
+});
+
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 async function projectToken(page: Page): Promise<string> {

@@ -44,12 +44,12 @@ export async function freePort(): Promise<number> {
 
 /**
  * `name` is the host name for browsers. Passkeys need a name, not an IP address. `settings`: more variables of the
- * environment.
+ * environment, `undefined` for one that is not set.
  */
 export async function startServer(
   name = "127.0.0.1",
   setupCode = "off",
-  settings: Record<string, string> = {},
+  settings: Record<string, string | undefined> = {},
 ): Promise<Server> {
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
@@ -60,22 +60,19 @@ export async function startServer(
   const url = `http://${name}:${port}`;
   const launch = async () => {
     const output = openSync(log, "a");
-    const started = spawn(
-      binary,
-      ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
-      {
-        stdio: ["ignore", output, output],
-        env: {
-          ...process.env,
-          TIDEWATCH_SETUP_CODE: setupCode,
-          ALLOW_PRIVATE_MONITOR_TARGETS: "true",
-          SYNTHETICS_BROWSER_MODE: "embedded",
-          SYNTHETICS_BROWSER_PLAYWRIGHT: process.cwd(),
-          SYNTHETICS_BROWSER_CHROMIUM: process.env.CHROMIUM ?? "/usr/bin/chromium",
-          ...settings,
-        },
+    const started = spawn(binary, ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url], {
+      stdio: ["ignore", output, output],
+      env: {
+        ...process.env,
+        TIDEWATCH_SETUP_CODE: setupCode,
+        MAIL_DIR: mails,
+        ALLOW_PRIVATE_MONITOR_TARGETS: "true",
+        SYNTHETICS_BROWSER_MODE: "embedded",
+        SYNTHETICS_BROWSER_PLAYWRIGHT: process.cwd(),
+        SYNTHETICS_BROWSER_CHROMIUM: process.env.CHROMIUM ?? "/usr/bin/chromium",
+        ...settings,
       },
-    );
+    });
     closeSync(output);
     try {
       await ready(`http://127.0.0.1:${port}`, started, () => readFileSync(log, "utf8").slice(-8000));

@@ -41,8 +41,13 @@ export const invitationsQuery = (id: number) =>
     queryKey: ["organization", id, "invitations"],
     queryFn: () => request<PendingInvitation[]>("GET", path(id, "invitations")),
   });
-export function invite(id: number, body: { email: string; role: string }): Promise<{ message: string }> {
+/** `link`: the server has no mail server, so the inviter passes the link on. */
+export function invite(id: number, body: { email: string; role: string }): Promise<{ message: string; link?: string }> {
   return request("POST", path(id, "invitations"), { body });
+}
+/** A new link of an open invitation. Earlier links end. */
+export function newInvitationLink(id: number, invitation: PendingInvitation["id"]): Promise<{ link: string }> {
+  return request("POST", path(id, `invitations/${encodeURIComponent(invitation)}/link`));
 }
 export function revokeInvitation(id: number, invitation: PendingInvitation["id"]): Promise<unknown> {
   return request("DELETE", path(id, `invitations/${encodeURIComponent(invitation)}`));

@@ -62,7 +62,7 @@ export const providersQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export function forgotPassword(email: string): Promise<{ message: string }> {
+export function forgotPassword(email: string): Promise<{ message: string; hasMailServer: boolean }> {
   return request("POST", "/api/forgot-password", { body: { email }, anonymous: true });
 }
 

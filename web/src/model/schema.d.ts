@@ -2516,7 +2516,10 @@ export interface paths {
         /** The invitations that are neither accepted nor revoked, the newest first. */
         get: operations["listInvitations"];
         put?: never;
-        /** Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins. */
+        /**
+         * Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins. Without a mail
+         *     server, the answer has the link.
+         */
         post: operations["invite"];
         delete?: never;
         options?: never;
@@ -2536,6 +2539,23 @@ export interface paths {
         post?: never;
         /** Revokes an invitation. */
         delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/invitations/{invitationId}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the link of an invitation by one that the answer shows, valid for seven days. Earlier links end. */
+        post: operations["showInvitationLink"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -8359,6 +8379,13 @@ export interface components {
             /** @description Names of the services, sorted. */
             instances: string[];
         };
+        /** @description An invitation that was created, or the new link of one. */
+        InvitationCreated: {
+            /** @description The link of the invitation, shown once. Omitted if the link was mailed. */
+            link?: string | null;
+            /** @description Description of the change, one sentence. */
+            message: string;
+        };
         /** @description Body of `POST /api/organizations/{id}/invitations`. */
         InvitationRequest: {
             /** @description E-mail address of the person. */
@@ -11569,6 +11596,13 @@ export interface components {
             endPersonalAccessTokens?: boolean | null;
             /** @description The new password. */
             password: string;
+        };
+        /** @description The answer to a forgotten password, the same for every address. */
+        ResetRequested: {
+            /** @description Whether the server can send the mail. Without a mail server its operator sets another password. */
+            hasMailServer: boolean;
+            /** @description Description of the next step, one sentence. */
+            message: string;
         };
         /** @description `GET /api/password-reset/{token}`. */
         ResetView: {
@@ -19636,7 +19670,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["ResetRequested"];
                 };
             };
             /** @description The request is malformed. */
@@ -28029,7 +28063,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["InvitationCreated"];
                 };
             };
             /** @description The request is malformed. */
@@ -28116,6 +28150,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    showInvitationLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                invitationId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new link */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationCreated"];
                 };
             };
             /** @description The request is malformed. */

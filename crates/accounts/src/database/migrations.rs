@@ -41,6 +41,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0024_oncall.sql"),
     include_str!("migrations/0025_browser_checks.sql"),
     include_str!("migrations/0026_issue_hashes.sql"),
+    include_str!("migrations/0027_invitation_links.sql"),
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.

@@ -13,6 +13,11 @@ pub const BODY_STYLE: &str =
 pub const BUTTON_STYLE: &str =
     "display:inline-block;padding:10px 16px;background:#0b5cad;color:#fff;border-radius:6px;text-decoration:none";
 
+/// The link that accepts an invitation.
+pub fn invitation_link(base_url: &str, token: &str) -> String {
+    format!("{base_url}/accept-invitation#token={token}")
+}
+
 /// The mail with the link of an invitation. WIRE 5.2.
 pub fn invitation(base_url: &str, organization: &str, inviter: &str, role: Role, recipient: &str, token: &str) -> Mail {
     let (organization, inviter) = (one_line(organization), one_line(inviter));
@@ -24,7 +29,7 @@ pub fn invitation(base_url: &str, organization: &str, inviter: &str, role: Role,
             "The link works once, for seven days.".to_owned(),
         ],
         action: "Accept the invitation",
-        link: format!("{base_url}/accept-invitation#token={token}"),
+        link: invitation_link(base_url, token),
         last: "If you do not know what this is about, leave it: nothing happens without you.",
     }
     .mail()

@@ -1,6 +1,7 @@
 //! Invitations: created, listed, revoked, looked up, accepted. WIRE 5.2.
 //!
-//! Only the mail contains the token; the database stores its hash. A used, revoked or expired invitation stays invalid.
+//! The database stores only the hash of a token. The mail contains the token, or the inviter is shown the link: then
+//! accepting it does not verify the address. A used, revoked or expired invitation stays invalid.
 
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct NewInvitation {
     pub email: String,
     /// Any role but the owner's.
     pub role: Role,
+    /// The inviter is shown the link.
+    pub is_link_shown: bool,
 }
 
 /// A pending or expired invitation.
@@ -59,6 +62,8 @@ pub struct Invited {
     pub role: Role,
     /// The address has an account already.
     pub exists_as_user: bool,
+    /// The link was shown to the inviter.
+    pub is_link_shown: bool,
 }
 
 /// Checks the limits on invitations, which send mails to addresses of the inviter's choice. Revoked ones count, because
@@ -106,14 +111,14 @@ async fn check_frequency(write: &mut Write<'_>, actor: &Actor, new: &NewInvitati
 
 impl People {
     /// Creates an invitation and puts its mail into the outbox, in one transaction. `mail` renders the mail for a
-    /// token. Errors: the inviter may not give the role, the address is a member or has a pending invitation, a limit
-    /// is exceeded.
+    /// token. Returns the token. Errors: the inviter may not give the role, the address is a member or has a pending
+    /// invitation, a limit is exceeded.
     pub async fn invite(
         &self,
         actor: &Actor,
         new: &NewInvitation,
         mail: impl FnOnce(&str) -> Mail,
-    ) -> Result<(), ControlError> {
+    ) -> Result<String, ControlError> {
         let token = tokens::prefixed_token("twi_")?;
         let organization = new.organization_id;
         let mut write = self.database.write().await?;
@@ -156,8 +161,8 @@ impl People {
         }
         check_frequency(&mut write, actor, new).await?;
         let id: i64 = sqlx::query_scalar(
-            "INSERT INTO invitations (organization_id, email, role, token_hash, invited_by, created_ns, expires_ns) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
+            "INSERT INTO invitations (organization_id, email, role, token_hash, invited_by, created_ns, expires_ns, \
+             link_shown) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id",
         )
         .bind(organization)
         .bind(&new.email)
@@ -166,12 +171,47 @@ impl People {
         .bind(actor.user_id)
         .bind(actor.at_ns)
         .bind(actor.at_ns.saturating_add(limits::INVITATION_LIFE.as_nanos() as i64))
+        .bind(i64::from(new.is_link_shown))
         .fetch_one(write.on())
         .await?;
         write.insert_mail(&mail(&token), actor.at_ns).await?;
         let details = json!({ "email": new.email, "role": new.role.as_str() });
         write.audit(actor.did("invitation.create").on("invitation", id).within(organization).with(details)).await?;
-        write.commit().await
+        write.commit().await?;
+        Ok(token)
+    }
+
+    /// Replaces the token of a pending invitation, to show its link to the actor, and extends the invitation. Earlier
+    /// links end. Returns the token. [`ControlError::Missing`] if there is no such invitation, or it has expired;
+    /// [`ControlError::Forbidden`] if the actor may not give its role.
+    pub async fn renew_invitation(&self, actor: &Actor, organization: i64, id: i64) -> Result<String, ControlError> {
+        const NO_INVITATION: ControlError = ControlError::Missing("no such invitation");
+        let token = tokens::prefixed_token("twi_")?;
+        let mut write = self.database.write().await?;
+        let role: Option<String> = sqlx::query_scalar(
+            "SELECT role FROM invitations WHERE organization_id = $1 AND id = $2 AND expires_ns > $3 \
+             AND accepted_ns IS NULL AND revoked_ns IS NULL",
+        )
+        .bind(organization)
+        .bind(id)
+        .bind(actor.at_ns)
+        .fetch_optional(write.on())
+        .await?;
+        let role = role.as_deref().and_then(Role::parse).ok_or(NO_INVITATION)?;
+        let inviter = match actor.user_id {
+            Some(user) => write.role_of(organization, user).await?,
+            None => Some(Role::Owner),
+        };
+        may_give(inviter.ok_or(ControlError::Forbidden("you are not a member of this organization"))?, role)?;
+        sqlx::query("UPDATE invitations SET token_hash = $2, expires_ns = $3, link_shown = 1 WHERE id = $1")
+            .bind(id)
+            .bind(tokens::hash(&token))
+            .bind(actor.at_ns.saturating_add(limits::INVITATION_LIFE.as_nanos() as i64))
+            .execute(write.on())
+            .await?;
+        write.audit(actor.did("invitation.show_link").on("invitation", id).within(organization)).await?;
+        write.commit().await?;
+        Ok(token)
     }
 
     /// Returns the pending and expired invitations, newest first.
@@ -224,8 +264,8 @@ impl People {
         find(&mut connection, token, now_ns).await
     }
 
-    /// Creates an account and its membership. Returns the user id. The address counts as verified, because the link was
-    /// sent to it.
+    /// Creates an account and its membership. Returns the user id. The address counts as verified if the link was sent
+    /// to it only.
     pub async fn accept_as_new(
         &self,
         actor: &Actor,
@@ -239,7 +279,7 @@ impl People {
             email: invited.email.clone(),
             name: name.to_owned(),
             password_hash: Some(password_hash.to_owned()),
-            is_email_verified: true,
+            is_email_verified: !invited.is_link_shown,
         };
         let user = insert_user(&mut write, &new, actor.at_ns).await?;
         let actor = Actor { user_id: Some(user), name: new.email, ..actor.clone() };
@@ -256,22 +296,24 @@ impl People {
             return Err(ControlError::Forbidden("this invitation is for another email address"));
         }
         join(&mut write, actor, &invited, user).await?;
-        sqlx::query("UPDATE users SET email_verified_ns = COALESCE(email_verified_ns, $2) WHERE id = $1")
-            .bind(user)
-            .bind(actor.at_ns)
-            .execute(write.on())
-            .await?;
+        if !invited.is_link_shown {
+            sqlx::query("UPDATE users SET email_verified_ns = COALESCE(email_verified_ns, $2) WHERE id = $1")
+                .bind(user)
+                .bind(actor.at_ns)
+                .execute(write.on())
+                .await?;
+        }
         write.commit().await
     }
 }
 
 async fn find(on: &mut sqlx::AnyConnection, token: &str, now_ns: i64) -> Result<Invited, ControlError> {
-    type Columns = (i64, i64, String, String, String, String, i64, i64, i64);
+    type Columns = (i64, i64, String, String, String, String, i64, i64, i64, i64);
     let found: Option<Columns> = sqlx::query_as(
         "SELECT invitations.id, invitations.organization_id, organizations.name, COALESCE(inviter.name, ''), \
          invitations.email, invitations.role, invitations.expires_ns, \
          CASE WHEN accepted_ns IS NULL AND revoked_ns IS NULL THEN 1 ELSE 0 END, \
-         CASE WHEN invitee.id IS NULL THEN 0 ELSE 1 END \
+         CASE WHEN invitee.id IS NULL THEN 0 ELSE 1 END, link_shown \
          FROM invitations JOIN organizations ON organizations.id = invitations.organization_id \
          LEFT JOIN users inviter ON inviter.id = invitations.invited_by \
          LEFT JOIN users invitee ON invitee.email = invitations.email WHERE invitations.token_hash = $1",
@@ -280,7 +322,7 @@ async fn find(on: &mut sqlx::AnyConnection, token: &str, now_ns: i64) -> Result<
     .fetch_optional(on)
     .await?;
     let found = found.ok_or(ControlError::Missing("no such invitation"))?;
-    let (id, organization_id, organization_name, inviter_name, email, role, expires_ns, is_open, exists) = found;
+    let (id, organization_id, organization_name, inviter_name, email, role, expires_ns, is_open, exists, shown) = found;
     if is_open == 0 {
         return Err(ControlError::NoLongerValid("the invitation has been used or revoked"));
     }
@@ -288,8 +330,8 @@ async fn find(on: &mut sqlx::AnyConnection, token: &str, now_ns: i64) -> Result<
         return Err(ControlError::NoLongerValid("the invitation has expired"));
     }
     let role = Role::parse(&role).ok_or(ControlError::Unreadable("an invitation's role"))?;
-    let exists_as_user = exists != 0;
-    Ok(Invited { id, organization_id, organization_name, inviter_name, email, role, exists_as_user })
+    let (exists_as_user, is_link_shown) = (exists != 0, shown != 0);
+    Ok(Invited { id, organization_id, organization_name, inviter_name, email, role, exists_as_user, is_link_shown })
 }
 
 async fn join(write: &mut Write<'_>, actor: &Actor, invited: &Invited, user: i64) -> Result<(), ControlError> {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tidewatch_accounts::{NewUser, Role};
 
-use crate::harness::text;
+use crate::harness::{Harness, text};
 use crate::mailbox::{Mailbox, invite, member, organization};
 
 on_both! {
@@ -166,5 +166,46 @@ on_both! {
         harness.api("DELETE", &format!("/api/organizations/{first}/members/{admin_id}"), &Value::Null).await.expect(200);
         harness.api_as("", "GET", &format!("/api/invitations/{carl}"), &Value::Null).await.expect(410);
         harness.api_as("", "GET", &format!("/api/invitations/{token}"), &Value::Null).await.expect(200);
+    }
+}
+
+on_both! {
+    /// Without a mail server the inviter gets the link. The user who accepts it has not proved to own the address.
+    async fn a_link_that_was_shown_does_not_verify_the_address(database) {
+        let (harness, _) = Harness::registered(&database).await;
+        let path = format!("/api/organizations/{}/invitations", organization(&harness).await);
+        let invited = harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);
+        let token_in = |answer: &Value| text(&answer["link"]).rsplit_once("#token=").expect("a token").1.to_owned();
+        let first = token_in(&invited.json());
+        let id = harness.api("GET", &path, &Value::Null).await.expect(200).json()[0]["id"].clone();
+        let renewed = harness.api("POST", &format!("{path}/{id}/link"), &Value::Null).await.expect(200).json();
+        let second = token_in(&renewed);
+        harness.api("POST", &format!("{path}/999/link"), &Value::Null).await.expect(404);
+
+        let body = json!({"name": "Ada", "password": "long enough"});
+        let accept = |token: &str| format!("/api/invitations/{token}/accept");
+        harness.api_as("", "POST", &accept(&first), &body).await.expect(404);
+        let joined = harness.api_as("", "POST", &accept(&second), &body).await.expect(201).json();
+        assert_eq!(joined["user"]["emailVerified"], false);
+        harness.api("POST", &format!("{path}/{id}/link"), &Value::Null).await.expect(404);
+        let audit = format!("/api/organizations/{}/audit", organization(&harness).await);
+        let audited = harness.api("GET", &audit, &Value::Null).await.expect(200).json();
+        let actions: Vec<&Value> = audited["data"].as_array().expect("lines").iter().map(|line| &line["action"]).collect();
+        assert!(actions.contains(&&json!("invitation.show_link")), "{actions:?}");
+    }
+}
+
+on_both! {
+    /// A person who waits for a mail is told that none can be sent.
+    async fn without_a_mail_server_nobody_waits_for_a_mail(database) {
+        let (harness, _) = Harness::registered(&database).await;
+        for email in ["owner@example.com", "nobody@example.com"] {
+            let answer = harness.api_as("", "POST", "/api/forgot-password", &json!({ "email": email })).await.expect(200).json();
+            assert_eq!(answer["hasMailServer"], false);
+            assert!(text(&answer["message"]).contains("no mail server"), "{answer}");
+        }
+        let method = json!({"methodType": "email", "config": {"address": "phone@example.com"}});
+        let refused = harness.api("POST", "/api/contact-methods", &method).await.expect(409).json();
+        assert!(text(&refused["error"]).contains("no mail server"), "{refused}");
     }
 }

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { forgotPassword } from "../../api/account-sign-in";
+import { CommandBlock } from "../../parts/Command";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { AuthFrame } from "./Frame";
@@ -14,6 +15,21 @@ export function Forgot() {
       Back to the sign-in page
     </Link>
   );
+  if (reset.data && !reset.data.hasMailServer)
+    return (
+      <AuthFrame
+        title="This server cannot send mails"
+        lead={
+          <p role="status">
+            It has no mail server, so no link is on its way. Its operator sets another password for{" "}
+            <strong className="text-ink">{email.trim()}</strong>, and can set a mail server (SMTP_HOST).
+          </p>
+        }
+        foot={back}
+      >
+        <CommandBlock label="On the server" code="tidewatch admin reset-password --email ADDRESS" />
+      </AuthFrame>
+    );
   if (reset.isSuccess)
     return (
       <AuthFrame

@@ -64,6 +64,7 @@ fn organization_routes<D: Descriptions>() -> Api<D> {
         .routes(routes!(members::project_roles, members::change_project_roles))
         .routes(routes!(invitations::create, invitations::list))
         .routes(routes!(invitations::revoke))
+        .routes(routes!(invitations::show_link))
         .routes(routes!(accept::look_up))
         .routes(routes!(accept::accept))
         .routes(routes!(accept::accept_existing))

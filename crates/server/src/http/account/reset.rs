@@ -12,7 +12,7 @@ use axum::extract::State;
 use super::{fields, password};
 use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
-use crate::http::account::bodies::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
+use crate::http::account::bodies::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetRequested, ResetView};
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
@@ -23,6 +23,8 @@ use tidewatch_accounts::mail::templates;
 use tidewatch_limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
 
 const REQUESTED: &str = "if there is an account with this address, a mail with a link is on its way to it";
+const NO_MAIL: &str = "this server has no mail server: its operator sets another password with \
+    `tidewatch admin reset-password --email ADDRESS`";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";
 
 /// Mails a link to reset the password, at most one per hour. The response is the same for every address.
@@ -32,7 +34,7 @@ const NO_LINK: &str = "the link has been used or has run out; ask for another";
     operation_id = "forgotPassword",
     tag = "account",
     request_body = ForgotPasswordRequest,
-    responses((status = 200, description = "The request was accepted", body = Done), Failures, TooMany),
+    responses((status = 200, description = "The request was accepted", body = ResetRequested), Failures, TooMany),
     security(())
 )]
 pub async fn forgot(
@@ -41,8 +43,10 @@ pub async fn forgot(
     State(accounts): State<Arc<Accounts>>,
     State(process): State<Arc<Process>>,
     AnonymousBody(request): AnonymousBody<ForgotPasswordRequest>,
-) -> Result<Json<Done>, ApiError> {
-    let response = Json(Done { message: REQUESTED.to_owned() });
+) -> Result<Json<ResetRequested>, ApiError> {
+    let has_mail_server = accounts.mailer.is_set_up;
+    let message = if has_mail_server { REQUESTED } else { NO_MAIL };
+    let response = Json(ResetRequested { message: message.to_owned(), has_mail_server });
     // An invalid address gets the same response.
     let Ok(email) = fields::email(&request.email) else { return Ok(response) };
     let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");

@@ -21,6 +21,7 @@ use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
 
 const NO_METHOD: &str = "no such contact method";
+const NO_MAIL: &str = "this server has no mail server (SMTP_HOST), so no code can be sent to an email address";
 
 /// The contact methods of the caller, secrets masked.
 #[utoipa::path(
@@ -53,6 +54,9 @@ pub async fn create(
     JsonBody(request): JsonBody<ContactMethodRequest>,
 ) -> Result<(StatusCode, Json<ContactMethodView>), ApiError> {
     let new = checked(&alerting, &caller.user, &request.method_type, &request.config.unwrap_or_default())?;
+    if !new.is_verified && new.method_type == "email" && !accounts.mailer.is_set_up {
+        return Err(ApiError::Conflict(NO_MAIL));
+    }
     let id = alerting.rooms.oncall.add_contact_method(&caller.actor(&alerting.clock), &new).await?;
     if !new.is_verified {
         send_code(&alerting, &accounts, &process, &caller, id).await?;
@@ -239,6 +243,9 @@ async fn send_code<N>(
     caller: &SignedIn<N>,
     method: i64,
 ) -> Result<(), ApiError> {
+    if !accounts.mailer.is_set_up && own(alerting, caller, method).await?.method_type == "email" {
+        return Err(ApiError::Conflict(NO_MAIL));
+    }
     let base_url = process.config.base_url();
     let mail = move |address: &str, code: &str| mails::contact_code(&base_url, address, code);
     alerting.rooms.oncall.send_contact_code(&caller.actor(&alerting.clock), method, &mail).await?;

@@ -271,6 +271,7 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/organizations/{id}/invitations", Admin, ADMINISTERS, "", 200),
     row("POST", "/api/organizations/{id}/invitations", Admin, FreshLogin, "{}", 400),
     row("DELETE", "/api/organizations/{id}/invitations/{invitationId}", Admin, Login, "", 404),
+    row("POST", "/api/organizations/{id}/invitations/{invitationId}/link", Admin, FreshLogin, "", 404),
     row("GET", "/api/organizations/{id}/members", Read, READS, "", 200),
     // Every member may leave; only owners and admins learn whether another member exists.
     row("DELETE", "/api/organizations/{id}/members/{userId}", Admin, FreshLogin, "", 404),

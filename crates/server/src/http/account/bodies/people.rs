@@ -94,6 +94,17 @@ pub struct InvitationRequest {
     pub role: String,
 }
 
+/// An invitation that was created, or the new link of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct InvitationCreated {
+    /// Description of the change, one sentence.
+    pub message: String,
+    /// The link of the invitation, shown once. Omitted if the link was mailed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    pub link: Option<String>,
+}
+
 /// An invitation that is open or expired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -138,6 +149,16 @@ pub struct AcceptRequest {
     /// Password of the new account.
     #[schema(min_length = 8)]
     pub password: String,
+}
+
+/// The answer to a forgotten password, the same for every address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResetRequested {
+    /// Description of the next step, one sentence.
+    pub message: String,
+    /// Whether the server can send the mail. Without a mail server its operator sets another password.
+    pub has_mail_server: bool,
 }
 
 /// Body of `POST /api/forgot-password`.
