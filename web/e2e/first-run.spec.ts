@@ -13,12 +13,7 @@ test("a new user registers, sends a first span and opens its trace", async ({ pa
     await page.goto(server.url);
     await expect(page).toHaveURL(/\/setup$/);
     expect(await serious(page)).toEqual([]);
-    await page.getByLabel("Your name").fill("Ada Byron");
-    await page.getByLabel("E-mail").fill("ada@example.com");
-    await page.getByLabel("Password").fill("correct horse");
-    await page.getByLabel("Organization").fill("Acme");
-    await page.getByLabel("First project").fill("shop");
-    await page.getByRole("button", { name: "Create account and project" }).click();
+    await register(page);
 
     await expect(page).toHaveURL(/\/connect$/);
     await expect(page.getByText("Waiting for the first span…")).toBeVisible();
@@ -73,15 +68,7 @@ test("every language's snippet can be copied with the address and the token, and
   const server = await startServer();
   try {
     await page.goto(`${server.url}/register`);
-    for (const [label, text] of [
-      ["Your name", "Ada"],
-      ["E-mail", "ada@example.com"],
-      ["Password", "correct horse"],
-      ["Organization", "Acme"],
-      ["First project", "shop"],
-    ])
-      await page.getByLabel(label).fill(text);
-    await page.getByRole("button", { name: "Create account and project" }).click();
+    await register(page);
     const languages = page.getByRole("navigation", { name: "Language" }).getByRole("link");
     const shown = snippets(`${server.url}/api/otel`, await projectToken(page));
     await expect(languages).toHaveText(shown.map((one) => one.label));
@@ -131,12 +118,7 @@ test("without a mail server, links are passed on by hand", async ({ page, contex
   const server = await startServer("127.0.0.1", "off", { MAIL_DIR: undefined });
   try {
     await page.goto(`${server.url}/register`);
-    await page.getByLabel("Your name").fill("Ada");
-    await page.getByLabel("E-mail").fill("ada@example.com");
-    await page.getByLabel("Password").fill("correct horse");
-    await page.getByLabel("Organization").fill("Acme");
-    await page.getByLabel("First project").fill("shop");
-    await page.getByRole("button", { name: "Create account and project" }).click();
+    await register(page);
     await expect(page).toHaveURL(/\/connect$/);
 
     await page.goto(`${server.url}/organization?tab=invitations`);
@@ -183,6 +165,19 @@ test("without a mail server, links are passed on by hand", async ({ page, contex
 });
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Fills the form of the first account and project. */
+async function register(page: Page): Promise<void> {
+  for (const [label, text] of [
+    ["Your name", "Ada Byron"],
+    ["E-mail", "ada@example.com"],
+    ["Password", "correct horse"],
+    ["Organization", "Acme"],
+    ["First project", "shop"],
+  ])
+    await page.getByLabel(label).fill(text);
+  await page.getByRole("button", { name: "Create account and project" }).click();
+}
 
 async function projectToken(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Show the project token" }).click();

@@ -1098,7 +1098,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mails a link to reset the password, at most one per hour. The response is the same for every address. */
+        /**
+         * Mails a link to reset the password, at most one per hour. The response is the same for every address. Without a mail
+         *     server it names the operator's command.
+         */
         post: operations["forgotPassword"];
         delete?: never;
         options?: never;

@@ -28,7 +28,8 @@ export function Facets(props: Props) {
   const question = { ...body, rows: props.rows, query: props.query };
   const answer = usePost("/api/query/facets", question, { enabled: props.isListRead });
   // The column has its place before its content, so that the list does not move.
-  if (answer.isError || answer.data?.data.length === 0 || (!answer.data && !isWide)) return null;
+  const isMissing = answer.isError || !isWide;
+  if (answer.data ? answer.data.data.length === 0 : isMissing) return null;
   const list = answer.data && <FacetList {...props} answer={answer.data} isOld={answer.isPlaceholderData} />;
   if (isWide) {
     return (

@@ -3,7 +3,7 @@ import { useProjectId } from "../api/hooks";
 import { brief, plural } from "../model/format";
 import type { IssueGroup } from "../model/types";
 import { Chip } from "../ui/Chip";
-import { MiddleCut, WholeOnHover, wholeName } from "../ui/MiddleCut";
+import { RowLink } from "../ui/RowLink";
 import { StateChip } from "./IssueActions";
 
 /** The exception type in one line, and the message in another. */
@@ -15,17 +15,10 @@ export function IssueTitle({ row }: { row: IssueGroup }) {
   return (
     <div className="identifies">
       <div className="flex items-center gap-x-2 max-sm:flex-wrap">
-        <WholeOnHover name={name}>
-          <Link
-            to="/p/$pid/issues/$hash"
-            params={{ pid, hash: row.exceptionHash }}
-            data-row-link
-            aria-label={wholeName(name)}
-            className="row-link min-w-0 max-w-full font-medium"
-          >
-            <MiddleCut name={name} />
-          </Link>
-        </WholeOnHover>
+        <RowLink
+          name={name}
+          link={(props) => <Link to="/p/$pid/issues/$hash" params={{ pid, hash: row.exceptionHash }} {...props} />}
+        />
         {row.isMessage && <Chip>message</Chip>}
         {row.state !== "open" && (
           <span className="over-row shrink-0">

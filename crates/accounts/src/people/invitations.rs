@@ -109,9 +109,23 @@ async fn check_frequency(write: &mut Write<'_>, actor: &Actor, new: &NewInvitati
     Ok(())
 }
 
+/// The actor may give the role in the organization. The server itself acts as the owner.
+async fn check_inviter(
+    write: &mut Write<'_>,
+    actor: &Actor,
+    organization: i64,
+    role: Role,
+) -> Result<(), ControlError> {
+    let inviter = match actor.user_id {
+        Some(user) => write.role_of(organization, user).await?,
+        None => Some(Role::Owner),
+    };
+    may_give(inviter.ok_or(ControlError::Forbidden("you are not a member of this organization"))?, role)
+}
+
 impl People {
-    /// Creates an invitation and puts its mail into the outbox, in one transaction. `mail` renders the mail for a
-    /// token. Returns the token. Errors: the inviter may not give the role, the address is a member or has a pending
+    /// Creates an invitation and, unless its link is shown, puts its mail into the outbox, in one transaction. `mail`
+    /// renders the mail for a token. Returns the token. Errors: the inviter may not give the role, the address is a member or has a pending
     /// invitation, a limit is exceeded.
     pub async fn invite(
         &self,
@@ -122,12 +136,7 @@ impl People {
         let token = tokens::prefixed_token("twi_")?;
         let organization = new.organization_id;
         let mut write = self.database.write().await?;
-        let inviter = match actor.user_id {
-            Some(id) => write.role_of(organization, id).await?,
-            None => Some(Role::Owner),
-        };
-        let inviter = inviter.ok_or(ControlError::Forbidden("you are not a member of this organization"))?;
-        may_give(inviter, new.role)?;
+        check_inviter(&mut write, actor, organization, new.role).await?;
         let member: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM memberships JOIN users ON users.id = memberships.user_id \
              WHERE memberships.organization_id = $1 AND users.email = $2",
@@ -174,7 +183,9 @@ impl People {
         .bind(i64::from(new.is_link_shown))
         .fetch_one(write.on())
         .await?;
-        write.insert_mail(&mail(&token), actor.at_ns).await?;
+        if !new.is_link_shown {
+            write.insert_mail(&mail(&token), actor.at_ns).await?;
+        }
         let details = json!({ "email": new.email, "role": new.role.as_str() });
         write.audit(actor.did("invitation.create").on("invitation", id).within(organization).with(details)).await?;
         write.commit().await?;
@@ -198,11 +209,7 @@ impl People {
         .fetch_optional(write.on())
         .await?;
         let role = role.as_deref().and_then(Role::parse).ok_or(NO_INVITATION)?;
-        let inviter = match actor.user_id {
-            Some(user) => write.role_of(organization, user).await?,
-            None => Some(Role::Owner),
-        };
-        may_give(inviter.ok_or(ControlError::Forbidden("you are not a member of this organization"))?, role)?;
+        check_inviter(&mut write, actor, organization, role).await?;
         sqlx::query("UPDATE invitations SET token_hash = $2, expires_ns = $3, link_shown = 1 WHERE id = $1")
             .bind(id)
             .bind(tokens::hash(&token))

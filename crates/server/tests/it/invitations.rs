@@ -180,6 +180,7 @@ on_both! {
         let id = harness.api("GET", &path, &Value::Null).await.expect(200).json()[0]["id"].clone();
         let renewed = harness.api("POST", &format!("{path}/{id}/link"), &Value::Null).await.expect(200).json();
         let second = token_in(&renewed);
+        assert_eq!(harness.app().accounts.control.outbox.mail_waiting().await.expect("a database").0, 0);
         harness.api("POST", &format!("{path}/999/link"), &Value::Null).await.expect(404);
 
         let body = json!({"name": "Ada", "password": "long enough"});
@@ -204,8 +205,18 @@ on_both! {
             assert_eq!(answer["hasMailServer"], false);
             assert!(text(&answer["message"]).contains("no mail server"), "{answer}");
         }
-        let method = json!({"methodType": "email", "config": {"address": "phone@example.com"}});
-        let refused = harness.api("POST", "/api/contact-methods", &method).await.expect(409).json();
-        assert!(text(&refused["error"]).contains("no mail server"), "{refused}");
+        let email = json!({"methodType": "email", "config": {"address": "phone@example.com"}});
+        let telegram = json!({"methodType": "telegram", "config": {"botToken": "1:secret", "chatId": "4242"}});
+        let stored = harness.api("POST", "/api/contact-methods", &telegram).await.expect(201).json();
+        let at = format!("/api/contact-methods/{}", stored["id"]);
+        for (method, path) in [("POST", "/api/contact-methods"), ("PUT", &at)] {
+            let refused = harness.api(method, path, &email).await.expect(409).json();
+            assert!(text(&refused["error"]).contains("no mail server"), "{refused}");
+        }
+        let left = harness.api("GET", "/api/contact-methods", &Value::Null).await.expect(200).json();
+        assert_eq!(left["methods"].as_array().map(Vec::len), Some(1), "{left}");
+        assert_eq!(left["methods"][0]["methodType"], "telegram", "a refused change changes nothing");
+        // A mail server that is set up later has nothing of this to send.
+        assert_eq!(harness.app().accounts.control.outbox.mail_waiting().await.expect("a database").0, 0);
     }
 }

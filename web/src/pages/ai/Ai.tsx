@@ -154,7 +154,7 @@ function aiColumns(span: Span, grouping: Grouping): Column<AiGroup, GroupOrder<"
       width: "124px",
       card: "hide",
       help: "Input and output tokens, and how many of them are cached and of reasoning",
-      className: "sm:@max-[1000px]:hidden text-ink2",
+      className: "max-lg:hidden sm:@max-[1000px]:hidden text-ink2",
       cell: (row) => <TokenKinds of={row} />,
     },
     {
@@ -166,7 +166,7 @@ function aiColumns(span: Span, grouping: Grouping): Column<AiGroup, GroupOrder<"
     },
     percentileColumn("p50", "92px", { onCards: false }),
     percentileColumn("p95", "92px"),
-    trendColumn(span, "Calls", "many"),
-    lastColumn("88px", "many"),
+    trendColumn(span, "Calls", "much"),
+    lastColumn("88px", "much"),
   ];
 }

@@ -6,7 +6,7 @@ import { useProjectId } from "../../api/hooks";
 import { count } from "../../model/format";
 import type { AiSearch } from "../../model/telemetry-search";
 import { Chip } from "../../ui/Chip";
-import { MiddleCut, WholeOnHover, wholeName } from "../../ui/MiddleCut";
+import { RowLink } from "../../ui/RowLink";
 import { Tip } from "../../ui/Tip";
 
 /** Number of AI traces of a group with a flag; nothing without any. */
@@ -28,18 +28,7 @@ export function GroupLink({ search, label, children }: { search: AiSearch; label
   const pid = useProjectId();
   return (
     <div className="name-cell">
-      <WholeOnHover name={label}>
-        <Link
-          to="/p/$pid/ai"
-          params={{ pid }}
-          search={search}
-          data-row-link
-          aria-label={wholeName(label)}
-          className="row-link min-w-0 max-w-full font-medium"
-        >
-          <MiddleCut name={label} />
-        </Link>
-      </WholeOnHover>
+      <RowLink name={label} link={(props) => <Link to="/p/$pid/ai" params={{ pid }} search={search} {...props} />} />
       {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
     </div>
   );

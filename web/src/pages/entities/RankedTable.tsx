@@ -17,6 +17,8 @@ export function RankedTable<R>({ kind, label, columns, rows, nameOf, query = "" 
   const changed = useChangedNames<R>(kind, rows.map(nameOf), query);
   const unsorted = columns.map(({ sort: _, ...column }) => column as Column<R>);
   return (
-    <DataTable label={label} columns={withOpenChanges(kind, unsorted, changed, nameOf)} rows={rows} rowKey={nameOf} />
+    <div className="@container overflow-x-auto">
+      <DataTable label={label} columns={withOpenChanges(kind, unsorted, changed, nameOf)} rows={rows} rowKey={nameOf} />
+    </div>
   );
 }

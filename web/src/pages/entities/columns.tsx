@@ -10,7 +10,7 @@ import { PERCENTILE_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import type { Column } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
-import { MiddleCut, WholeOnHover, wholeName } from "../../ui/MiddleCut";
+import { RowLink } from "../../ui/RowLink";
 import { Sparkline } from "../../viz/Sparkline";
 
 export const ENTITY_PAGES = {
@@ -24,30 +24,21 @@ export function NameLink({
   kind,
   name,
   mono,
-  text = name,
   children,
 }: {
   kind: keyof typeof ENTITY_PAGES;
   name: string;
   mono?: boolean;
-  /** Displayed name. */
-  text?: string;
   children?: ReactNode;
 }) {
   const pid = useProjectId();
   return (
     <div className="name-cell">
-      <WholeOnHover name={text}>
-        <Link
-          to={ENTITY_PAGES[kind]}
-          params={{ pid, name }}
-          data-row-link
-          aria-label={wholeName(text)}
-          className={`row-link min-w-0 max-w-full font-medium ${mono ? "font-mono text-dense" : ""}`}
-        >
-          <MiddleCut name={text} />
-        </Link>
-      </WholeOnHover>
+      <RowLink
+        name={name}
+        mono={mono}
+        link={(props) => <Link to={ENTITY_PAGES[kind]} params={{ pid, name }} {...props} />}
+      />
       {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
     </div>
   );
@@ -93,29 +84,31 @@ export function percentileColumn<P extends Percentile, Row extends Record<`${P}D
   };
 }
 
-/** Columns that leave a narrow list, so that names keep their width: `few` or `many` other columns. */
+/** The room that a list's other columns take beside its names. */
+type Beside = keyof typeof LEAVES;
+/** Columns that leave a narrow list, so that names keep their width. Phones show the trend always. */
 const LEAVES = {
-  trend: { few: "sm:@max-[1040px]:hidden", many: "sm:@max-[1200px]:hidden" },
-  last: { few: "sm:@max-[930px]:hidden", many: "sm:@max-[1090px]:hidden" },
+  little: { trend: "sm:@max-[1040px]:hidden", last: "sm:@max-[930px]:hidden" },
+  some: { trend: "sm:@max-[1130px]:hidden", last: "sm:@max-[1020px]:hidden" },
+  much: { trend: "sm:@max-[1200px]:hidden", last: "sm:@max-[1090px]:hidden" },
 } as const;
 
-/** Phones show it always. */
-export const trendColumn = (span: Span, label: string, beside: "few" | "many"): Column<{ trend: Point[] }> => ({
+export const trendColumn = (span: Span, label: string, beside: Beside): Column<{ trend: Point[] }> => ({
   key: "trend",
   head: `${label} over time`,
   width: "112px",
   card: "half",
-  className: LEAVES.trend[beside],
+  className: `max-lg:hidden max-sm:block ${LEAVES[beside].trend}`,
   cell: (row) => <Sparkline points={row.trend} span={span} label={label} />,
 });
 
-export const lastColumn = (width: string, beside: "few" | "many"): Column<{ lastSeen: string }, "last_seen"> => ({
+export const lastColumn = (width: string, beside: Beside): Column<{ lastSeen: string }, "last_seen"> => ({
   key: "last",
   head: "Last seen",
   sort: "last_seen",
   num: true,
   width,
   card: "hide",
-  className: `${LEAVES.last[beside]} text-ink2`,
+  className: `max-xl:hidden ${LEAVES[beside].last} text-ink2`,
   cell: (row) => <Ago at={row.lastSeen} />,
 });

@@ -62,7 +62,7 @@ export function endpointColumns(span: Span): Column<EndpointGroup, GroupOrder<"e
       help: APDEX_WORDS.ranking,
       cell: (row) => <Apdex value={row.apdex} />,
     },
-    trendColumn(span, "Calls", "many"),
-    lastColumn("84px", "many"),
+    trendColumn(span, "Calls", "some"),
+    lastColumn("84px", "some"),
   ];
 }

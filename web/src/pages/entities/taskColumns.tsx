@@ -41,7 +41,7 @@ export function taskColumns(span: Span): Column<TaskGroup, GroupOrder<"task">>[]
     percentileColumn("p50", "96px"),
     percentileColumn("p95", "96px"),
     percentileColumn("p99", "104px", { onCards: false }),
-    trendColumn(span, "Runs", "few"),
-    lastColumn("88px", "few"),
+    trendColumn(span, "Runs", "little"),
+    lastColumn("88px", "little"),
   ];
 }

@@ -227,7 +227,7 @@ function columns(
       head: "Events over time",
       width: "116px",
       card: "half",
-      className: "max-xl:hidden max-sm:block",
+      className: "max-xl:hidden max-sm:block sm:@max-[980px]:hidden",
       cell: (row) => <Sparkline points={row.hourlyTrend} span={span} tone="error" label="Events" />,
     },
     { key: "count", head: "Events", sort: "count", num: true, width: "76px", cell: (row) => <Estimated of={row} /> },

@@ -27,7 +27,8 @@ const NO_MAIL: &str = "this server has no mail server: its operator sets another
     `tidewatch admin reset-password --email ADDRESS`";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";
 
-/// Mails a link to reset the password, at most one per hour. The response is the same for every address.
+/// Mails a link to reset the password, at most one per hour. The response is the same for every address. Without a mail
+/// server it names the operator's command.
 #[utoipa::path(
     post,
     path = "/api/forgot-password",
@@ -48,7 +49,7 @@ pub async fn forgot(
     let message = if has_mail_server { REQUESTED } else { NO_MAIL };
     let response = Json(ResetRequested { message: message.to_owned(), has_mail_server });
     // An invalid address gets the same response.
-    let Ok(email) = fields::email(&request.email) else { return Ok(response) };
+    let Some(email) = fields::email(&request.email).ok().filter(|_| has_mail_server) else { return Ok(response) };
     let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");
     let permit = accounts.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
     tokio::spawn(async move {
