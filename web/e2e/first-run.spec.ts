@@ -158,6 +158,8 @@ test("without a mail server, links are passed on by hand", async ({ page, contex
     await expect(forgetful.getByRole("heading", { level: 1 })).toHaveText("This server cannot send mails");
     await expect(forgetful.getByText("tidewatch admin reset-password")).toBeVisible();
     expect(await serious(forgetful)).toEqual([]);
+    await forgetful.setViewportSize({ width: 390, height: 844 });
+    await fits(forgetful);
     await forgetful.context().close();
   } finally {
     await server.stop();

@@ -18,7 +18,7 @@ export function AuthFrame({
   useTitle(title);
   return (
     <main className="grid min-h-dvh place-items-center bg-panel px-4 py-8">
-      <div className="w-full max-w-md">
+      <div className="w-full min-w-0 max-w-md">
         <div className="mb-6 flex items-center justify-center gap-2.5 font-semibold text-title tracking-tight">
           <Logo size={30} />
           Tidewatch

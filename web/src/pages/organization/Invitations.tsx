@@ -68,6 +68,7 @@ export function Invitations({ organization }: { organization: Organization }) {
                     key: "actions",
                     head: "",
                     num: true,
+                    card: "half",
                     cell: (row) => (
                       <span className="inline-flex flex-wrap justify-end gap-2">
                         <MutationButton
